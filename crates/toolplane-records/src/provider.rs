@@ -146,7 +146,7 @@ pub enum ProviderSource {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         server_variables: BTreeMap<String, String>,
     },
-    /// Tools that workers bring along.
+    /// Tools that workers bring along. One of their native tools, `<native_prefix>list_tools`, says what there is.
     Worker {
         /// What the names of these tools begin with, e.g. `acme.`.
         native_prefix: String,

@@ -83,7 +83,8 @@ impl ProviderNews {
         });
     }
 
-    /// A server of a provider says that its tools have changed.
+    /// A server of a provider, or a worker that has the tools itself, says that they have changed. Any worker may say so of any
+    /// provider: all that follows is a look at one that exists, every few seconds at most.
     pub(crate) fn tools_changed(&self, tenant: &TenantId, provider: &str) {
         self.note(tenant, provider, |heard| heard.tools_changed = true);
     }

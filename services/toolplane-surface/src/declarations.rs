@@ -6,6 +6,8 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use toolplane_catalog::Registration;
 use toolplane_records::json::{self, JsonLimits};
 
@@ -31,6 +33,15 @@ pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
 /// 2,000,000 values, it has both or neither of the keys `declaration` and `tools`, or something in it is not a
 /// registration. The error is text for people.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Registration>, String> {
+    shaped(bytes)
+}
+
+/// The same as [`parse`], with each registration as it is written: who reads them one by one loses none to another one that is wrong.
+pub(crate) fn texts(bytes: &[u8]) -> Result<Vec<Box<RawValue>>, String> {
+    shaped(bytes)
+}
+
+fn shaped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, String> {
     json::check(bytes, &FILE_LIMITS).map_err(|refusal| refusal.to_string())?;
     let at_fault = |error: serde_json::Error| error.to_string();
     // The shape is told by the first character and the keys, so that an error is about the shape that was meant.
@@ -56,13 +67,13 @@ struct Keys {
 }
 
 #[derive(Deserialize)]
-struct List {
-    tools: Vec<Registration>,
+struct List<T> {
+    tools: Vec<T>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, read};
+    use super::{parse, read, texts};
 
     const ECHO: &str = r#"{"declaration":{"tool_id":"tool_echo","namespace":"native","name":"echo",
         "description":"says it again","lifecycle":"available","tool_kind":"native_tool",
@@ -91,6 +102,14 @@ mod tests {
     fn schemas_keep_their_exact_bytes() {
         let schema = parse(ECHO.as_bytes()).unwrap().remove(0).model_schema().unwrap().text().to_owned();
         assert!(schema.contains("18446744073709551617"), "{schema}");
+    }
+
+    #[test]
+    fn one_that_is_wrong_keeps_no_other_from_being_read() {
+        let list = format!(r#"{{"tools":[{ECHO},{{}},7]}}"#);
+        let found: Vec<String> = texts(list.as_bytes()).unwrap().iter().map(|text| text.get().to_owned()).collect();
+        assert_eq!(found, [ECHO, "{}", "7"]);
+        assert!(texts(b"{}").is_err() && texts(br#"{"tools":{}}"#).is_err());
     }
 
     #[test]

@@ -5010,7 +5010,7 @@ pub mod worker_report {
         /// A tool asks a question; its execution time is paused until the answer.
         #[prost(message, tag = "11")]
         InputRequested(super::InputRequested),
-        /// A server of a provider says that its tools have changed.
+        /// A server of a provider, or the worker itself, says that its tools have changed.
         #[prost(message, tag = "12")]
         ProviderChanged(super::ProviderChanged),
         /// The credentials it has are others than it said before.
@@ -5018,7 +5018,9 @@ pub mod worker_report {
         Credentials(super::WorkerCredentials),
     }
 }
-/// A server of a provider says that its tools have changed. The provider is asked soon what it has; nothing is answered.
+/// A server of a provider says that its tools have changed, or a worker says so of its own, which a provider of the kind `worker` has: best
+/// after each hello. The provider is asked soon what it has, at most every five seconds. Nothing is answered, and a provider that does not
+/// exist is passed over.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProviderChanged {
     /// Owner.
@@ -10254,10 +10256,14 @@ pub mod openapi_source {
         Uploaded(::prost::alloc::string::String),
     }
 }
-/// Tools that workers bring along.
+/// Tools that workers bring along. What they have is asked with a call of the native tool `<native_prefix>list_tools`, which a worker
+/// serves like any other (`native_tools` of its hello). The structured content of its answer is `{"tools": \[...\]}`, each one a registration
+/// as in a file of registrations; namespace, ids, `lifecycle`, `tool_kind`, `execution_kind`, `risk_level` and binding may be left out. A tool
+/// runs as the native tool its binding names, which is beneath the prefix, or as `<native_prefix><name>` without one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WorkerSource {
-    /// What the names of these tools begin with, e.g. `acme.`.
+    /// What the names of these tools begin with, e.g. `acme.`: a name and a dot, at most 64 characters, and not that of built-in tools
+    /// (`native.`, `files.`). No prefix of another provider of the tenant is the beginning of it, or begins with it.
     #[prost(string, tag = "1")]
     pub native_prefix: ::prost::alloc::string::String,
 }
@@ -10815,7 +10821,7 @@ pub struct ProviderNews {
     /// Calls of its tools that ended, in order; those before the last success are left out, and the first ones of very many.
     #[prost(message, repeated, tag = "3")]
     pub calls: ::prost::alloc::vec::Vec<ProviderCall>,
-    /// A server of it says that its tools have changed.
+    /// A server of it, or a worker that has its tools, says that they have changed.
     #[prost(bool, tag = "4")]
     pub tools_changed: bool,
 }

@@ -13,6 +13,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::{ExecutionBinding, serves};
 use toolplane_records::provider::Provider;
 use toolplane_records::vocabulary::ProviderFault;
 use toolplane_runtime::Caller;
@@ -52,14 +53,27 @@ impl Calls {
         Some(Self { client, speaks_for_tenants: options.speaks_for_tenants, timeout_ms })
     }
 
-    /// The structured content of a call that asks an MCP server what it has.
-    pub(super) async fn list(&self, provider: &Provider, name: &str) -> Result<Bytes, Fault> {
+    /// Fails when no worker serves a native tool. A call of it would wait for one for as long as a try may take, and then say less.
+    pub(super) async fn check_served(&self, tool: &str) -> Result<(), Fault> {
+        let workers = workers(self.client.clone()).await.map_err(|status| away(&status))?;
+        let pool = ExecutionBinding::Native { name: tool.to_owned() }.pool();
+        let is_it = |worker: &v1::WorkerRecord| {
+            worker.state() == v1::WorkerState::Ready && serves(&worker.pools, &worker.native_tools, &pool)
+        };
+        match workers.iter().any(is_it) {
+            true => Ok(()),
+            false => Err(Fault::new(ProviderFault::Unreachable, format!("no worker serves `{tool}`"))),
+        }
+    }
+
+    /// The structured content of a call that asks what a provider has; nothing when its answer has none.
+    pub(super) async fn list(&self, provider: &Provider, name: &str) -> Result<Option<Bytes>, Fault> {
         let called = self.call(provider, name, JsonPayload::from_checked("{}")).await?;
         let content = called.result.structured_content.as_ref().and_then(|content| content.body.clone());
         match content {
-            Some(Body::Inline(bytes)) => Ok(bytes),
-            Some(Body::Ref(uri)) => self.read(provider, &called.invocation_id, uri).await,
-            None => Err(Fault::new(ProviderFault::Internal, "the worker did not say what the server has")),
+            Some(Body::Inline(bytes)) => Ok(Some(bytes)),
+            Some(Body::Ref(uri)) => self.read(provider, &called.invocation_id, uri).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -151,6 +165,20 @@ impl Calls {
             authenticated: true,
         };
         Peer::on_behalf(&caller, request)
+    }
+}
+
+/// Every worker there is.
+pub(super) async fn workers(mut client: InvocationServiceClient<Peer>) -> Result<Vec<v1::WorkerRecord>, Status> {
+    let mut all = Vec::new();
+    let mut request = v1::ListWorkersRequest { page_size: 1_000, ..Default::default() };
+    loop {
+        let page = client.list_workers(request.clone()).await?.into_inner();
+        all.extend(page.workers);
+        if page.next_page_token.is_empty() {
+            return Ok(all);
+        }
+        request.page_token = page.next_page_token;
     }
 }
 

@@ -222,6 +222,11 @@ mod tests {
         let document =
             "[[providers]]\nid = \"p\"\nsource = { kind = \"openapi\", document = \"https://a.org/d.json\" }";
         check(document, Ok("p"));
+        check("[[providers]]\nid = \"w\"\nsource = { kind = \"worker\", native_prefix = \"acme.\" }", Ok("w"));
+        check(
+            "[[providers]]\nid = \"w\"\nsource = { kind = \"worker\", native_prefix = \"files.\" }",
+            Err("native_prefix"),
+        );
         check("[[providers]]\nsource = { kind = \"mcp_http\", url = \"https://a.org\" }", Err("has no `id`"));
         check("[[providers]]\nid = \"x\"\nurl = \"y\"", Err("unknown key `url`"));
         check("[[providers]]\nid = \"x\"\nsource = { kind = \"mcp_http\", url = \"ftp://a\" }", Err("source.url"));

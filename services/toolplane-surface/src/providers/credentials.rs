@@ -20,6 +20,7 @@ use toolplane_records::surface::{HiddenTool, ToolSurface};
 use toolplane_records::vocabulary::HiddenReason;
 use toolplane_runtime::client::Peer;
 
+use super::calls::workers;
 use crate::registry::Registry;
 
 /// How often it is asked which credentials there are, and how often while one is missing.
@@ -127,20 +128,6 @@ impl Registry {
             }
         })
         .await;
-    }
-}
-
-/// Every worker there is.
-async fn workers(mut client: InvocationServiceClient<Peer>) -> Result<Vec<v1::WorkerRecord>, tonic::Status> {
-    let mut all = Vec::new();
-    let mut request = v1::ListWorkersRequest { page_size: 1_000, ..Default::default() };
-    loop {
-        let page = client.list_workers(request.clone()).await?.into_inner();
-        all.extend(page.workers);
-        if page.next_page_token.is_empty() {
-            return Ok(all);
-        }
-        request.page_token = page.next_page_token;
     }
 }
 

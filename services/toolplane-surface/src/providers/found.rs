@@ -1,8 +1,10 @@
 //! From what a provider says it has to registrations, or to the reason why there can be none.
 
+mod adopted;
 pub(super) mod file;
 pub(super) mod mcp;
 pub(super) mod openapi;
+pub(super) mod worker;
 
 use toolplane_catalog::Registration;
 use toolplane_providers::ToolNames;
@@ -38,7 +40,7 @@ pub(super) fn named(provider: &Provider, names: &ToolNames, kind: ToolKind, exec
         declaration,
         interface: Some(interface(names)),
         execution_profile: Some(execution_profile(names, execution)),
-        permission_profile: Some(PermissionProfile::new(names.permission_profile_id.clone(), RiskLevel::High)),
+        permission_profile: Some(permission_profile(names)),
     }
 }
 
@@ -49,6 +51,11 @@ pub(super) struct World {
     pub(super) idempotent: bool,
     pub(super) destructive: bool,
     pub(super) open: bool,
+}
+
+impl World {
+    /// What a tool does of which nobody knows it.
+    pub(super) const WORST: Self = Self { read_only: false, idempotent: false, destructive: true, open: true };
 }
 
 /// Says what a tool does to the world.
@@ -96,6 +103,10 @@ fn interface(names: &ToolNames) -> ToolInterface {
         rendering: None,
         external_mappings: Vec::new(),
     }
+}
+
+fn permission_profile(names: &ToolNames) -> PermissionProfile {
+    PermissionProfile::new(names.permission_profile_id.clone(), RiskLevel::High)
 }
 
 fn execution_profile(names: &ToolNames, execution_kind: ExecutionKind) -> ExecutionProfile {

@@ -2,7 +2,7 @@
 //! processes of the cluster are told what they are, each time anew.
 
 use toolplane_catalog::Registration;
-use toolplane_providers::ToolNames;
+use toolplane_providers::{ToolNames, native};
 use toolplane_records::contract::InputContract;
 use toolplane_records::ids::{InterfaceId, ProfileId, ProviderId, TenantId, ToolId};
 use toolplane_records::mcp::{McpBinding, McpSharing};
@@ -40,6 +40,7 @@ fn hidden(provider: &Provider) -> Option<Registration> {
         tool_id: ToolId::parse(&tool_id).ok()?,
         name: format!("list.{}", provider.provider_id),
     };
+    let nothing = r#"{"type":"object","additionalProperties":false}"#;
     let (kind, binding, schema) = match &provider.source {
         ProviderSource::McpStdio { .. } | ProviderSource::McpHttp { .. } => {
             let binding = McpBinding {
@@ -49,8 +50,11 @@ fn hidden(provider: &Provider) -> Option<Registration> {
                 header_parameters: Vec::new(),
                 sharing: McpSharing::Call,
             };
-            let schema = r#"{"type":"object","additionalProperties":false}"#;
-            (ExecutionKind::McpServer, ExecutionBinding::Mcp(binding), schema)
+            (ExecutionKind::McpServer, ExecutionBinding::Mcp(binding), nothing)
+        }
+        ProviderSource::Worker { native_prefix } => {
+            let binding = ExecutionBinding::Native { name: native::list_tool(native_prefix) };
+            (ExecutionKind::EmbeddedRuntime, binding, nothing)
         }
         ProviderSource::Openapi { document: ProviderDocument::Url { url }, .. } => {
             let schema = r#"{"type":"object","properties":{"url":{"type":"string"}},"required":["url"],"additionalProperties":false}"#;
@@ -58,17 +62,20 @@ fn hidden(provider: &Provider) -> Option<Registration> {
         }
         _ => return None,
     };
+    let is_elsewhere = kind != ExecutionKind::EmbeddedRuntime;
     let mut made = named(provider, &names, ToolKind::Custom, kind);
     "platform".clone_into(&mut made.declaration.namespace);
     made.declaration.description = format!("Says what the provider {} has.", provider.provider_id);
     let schema = Some(JsonPayload::from_checked(schema));
     made.declaration.input_contract = Some(InputContract { model_input_schema: schema, ..InputContract::default() });
     if let Some(interface) = &mut made.interface {
-        say(interface, World { read_only: true, idempotent: true, destructive: false, open: true });
+        say(interface, World { read_only: true, idempotent: true, destructive: false, open: is_elsewhere });
     }
     if let Some(profile) = &mut made.permission_profile {
         profile.risk_level = RiskLevel::Low;
-        profile.access_kinds.push(AccessKind::Network);
+        if is_elsewhere {
+            profile.access_kinds.push(AccessKind::Network);
+        }
         profile.credential_refs = provider.credentials.iter().map(|used| used.credential.clone()).collect();
     }
     if let Some(profile) = &mut made.execution_profile {

@@ -118,15 +118,14 @@ impl Registry {
         if let Some(other) = others().find(|held| held.provider.namespace == provider.namespace) {
             add("namespace", format!("is that of the provider `{}`", other.provider.provider_id));
         }
+        if let Some(other) = others().find(|held| check::overlaps(&held.provider.source, &provider.source)) {
+            let rule = format!("overlaps with that of the provider `{}`", other.provider.provider_id);
+            add("source.native_prefix", rule);
+        }
         if others().count() >= MAX_PROVIDERS {
             add("provider_id", format!("is one more than {MAX_PROVIDERS} providers"));
         }
         match &provider.source {
-            ProviderSource::Worker { .. } => {
-                let rule = "is not supported: workers name the tools they serve and do not say how these are declared; \
-                            register them (RegisterTools), or name a file of registrations";
-                add("source", rule.to_owned());
-            }
             ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. }
                 if !self.has_document(&provider.tenant, digest).await? =>
             {

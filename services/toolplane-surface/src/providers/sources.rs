@@ -1,13 +1,14 @@
-//! Asking a provider where it is: a document that is kept here, a file, or a worker that asks a server.
+//! Asking a provider where it is: a document that is kept here, a file, or a worker that asks a server or has the tools itself.
 
 use std::path::Path;
 
 use futures_util::future::BoxFuture;
+use toolplane_providers::native;
 use toolplane_records::provider::{Provider, ProviderDocument, ProviderSource};
 use toolplane_records::vocabulary::ProviderFault;
 
 use super::calls::Calls;
-use super::found::{file, mcp, openapi};
+use super::found::{file, mcp, openapi, worker};
 use super::look::{Fault, Said};
 use super::looks::Discover;
 use crate::options::ProviderOptions;
@@ -44,9 +45,13 @@ impl Sources {
                 let (provider, path) = (provider.clone(), path.clone());
                 blocking(move || file::read(&provider, Path::new(&path))).await
             }
-            ProviderSource::Worker { .. } => {
-                let why = "workers name the tools they serve and do not say how these are declared";
-                Err(Fault::new(ProviderFault::Misconfigured, why))
+            ProviderSource::Worker { native_prefix } => {
+                let calls = self.calls()?;
+                calls.check_served(&native::list_tool(native_prefix)).await?;
+                let silent = || Fault::new(ProviderFault::ProtocolError, "the worker gave no structured content");
+                let list = calls.list(provider, name).await?.ok_or_else(silent)?;
+                let (provider, prefix) = (provider.clone(), native_prefix.clone());
+                blocking(move || worker::read(&provider, &prefix, &list)).await
             }
             ProviderSource::Openapi { document: ProviderDocument::Url { url }, .. } => {
                 let document = self.calls()?.fetch(provider, name, url).await?;
@@ -54,7 +59,8 @@ impl Sources {
                 blocking(move || openapi::read(&provider, &document, Some(&url))).await
             }
             ProviderSource::McpStdio { .. } | ProviderSource::McpHttp { .. } => {
-                let list = self.calls()?.list(provider, name).await?;
+                let silent = || Fault::new(ProviderFault::Internal, "the worker did not say what the server has");
+                let list = self.calls()?.list(provider, name).await?.ok_or_else(silent)?;
                 let provider = provider.clone();
                 blocking(move || mcp::read(&provider, &list)).await
             }

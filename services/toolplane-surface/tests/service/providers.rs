@@ -242,6 +242,12 @@ async fn one_bad_tool_never_loses_the_rest() {
     role.stop().await;
 }
 
+/// Tools that workers bring along.
+fn of_worker(id: &str, prefix: &str) -> v1::Provider {
+    let source = v1::provider::Source::Worker(v1::WorkerSource { native_prefix: prefix.to_owned() });
+    v1::Provider { provider_id: id.to_owned(), source: Some(source), ..Default::default() }
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_refused_by_field() {
     let dir = tempfile::tempdir().unwrap();
@@ -257,14 +263,15 @@ async fn what_is_wrong_is_refused_by_field() {
         (refused.code(), fields),
         (Code::InvalidArgument, vec!["provider.namespace".to_owned(), "provider.source.document".to_owned()])
     );
-    let worker = v1::Provider {
-        provider_id: "w".to_owned(),
-        source: Some(v1::provider::Source::Worker(v1::WorkerSource { native_prefix: "acme.".to_owned() })),
-        ..Default::default()
-    };
-    let request = v1::PutProviderRequest { provider: Some(worker), ..Default::default() };
-    let refused = role.providers().put_provider(request).await.unwrap_err();
-    assert!(refused.message().contains("provider.source"), "{}", refused.message());
+    put(&role, of_worker("own", "acme.")).await;
+    for (prefix, rule) in [("native.", "built-in"), ("acme.more.", "`own`")] {
+        let request = v1::PutProviderRequest { provider: Some(of_worker("w", prefix)), ..Default::default() };
+        let refused = role.providers().put_provider(request).await.unwrap_err();
+        let details = refused.get_error_details();
+        let found = &details.bad_request().unwrap().field_violations[0];
+        assert_eq!(found.field, "provider.source.native_prefix");
+        assert!(found.description.contains(rule), "{}", found.description);
+    }
     let mut own = crate::role::tool("pets", "x");
     own.declaration.as_mut().unwrap().tool_id = "provider:pets/x".to_owned();
     assert_eq!(role.register(vec![own]).await.unwrap_err().code(), Code::InvalidArgument);

@@ -96,7 +96,7 @@ fn registration(provider: &Provider, tool: &ToolDefinition) -> Result<Registrati
 fn world(trust: ProviderTrust, tool: &ToolDefinition) -> World {
     let said = &tool.annotations;
     match trust {
-        ProviderTrust::Untrusted => World { read_only: false, idempotent: false, destructive: true, open: true },
+        ProviderTrust::Untrusted => World::WORST,
         ProviderTrust::NewTools | ProviderTrust::AllTools => World {
             read_only: said.read_only(),
             idempotent: said.read_only() || said.idempotent(),

@@ -35,6 +35,9 @@ struct Place {
     /// A file of registrations, where the surface role sees it.
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
+    /// The native tools of workers that begin with this, e.g. `acme.`; one of them, `acme.list_tools`, says what there is.
+    #[arg(long, value_name = "PREFIX")]
+    worker: Option<String>,
 }
 
 /// A provider.
@@ -260,6 +263,9 @@ async fn source(args: &AddArgs, connection: &Connection) -> Result<Source, Failu
     }
     if let Some(path) = &args.place.file {
         return Ok(Source::File(v1::FileSource { path: path.clone() }));
+    }
+    if let Some(prefix) = &args.place.worker {
+        return Ok(Source::Worker(v1::WorkerSource { native_prefix: prefix.clone() }));
     }
     let place = args.place.openapi.clone().unwrap_or_default();
     let document = match place.contains("://") {
