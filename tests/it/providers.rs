@@ -1,5 +1,7 @@
 //! Providers as people add them: asked by a worker, looked at, called, and away.
 
+mod worker;
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;

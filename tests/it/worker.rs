@@ -106,21 +106,25 @@ impl Room {
 }
 
 /// One stream of a worker.
-struct Hand {
-    reports: mpsc::Sender<v1::WorkRequest>,
+pub(crate) struct Hand {
+    pub(crate) reports: mpsc::Sender<v1::WorkRequest>,
     commands: Streaming<v1::WorkResponse>,
     waiting: std::collections::VecDeque<Command>,
 }
 
 impl Hand {
     async fn connect(room: &Room, hello: v1::WorkerHello) -> Self {
+        Self::at(room.service(), hello).await
+    }
+
+    pub(crate) async fn at(service: WorkerServiceClient<tonic::transport::Channel>, hello: v1::WorkerHello) -> Self {
         let worker_id = if hello.worker_id.is_empty() { "by-hand".into() } else { hello.worker_id.clone() };
         let hello = v1::WorkerHello { worker_id, version: "0".into(), slots: 2, pools: vec!["native".into()], ..hello };
         let start = std::time::Instant::now();
         loop {
             let (reports, requests) = mpsc::channel(16);
             reports.send(request(Report::Hello(hello.clone()))).await.unwrap();
-            match room.service().work(ReceiverStream::new(requests)).await {
+            match service.clone().work(ReceiverStream::new(requests)).await {
                 Ok(answer) => return Self { reports, commands: answer.into_inner(), waiting: Default::default() },
                 // The end of the stream before has not been noticed yet.
                 Err(status) if status.code() == Code::FailedPrecondition && start.elapsed() < PATIENCE => {
@@ -131,7 +135,7 @@ impl Hand {
         }
     }
 
-    async fn say(&self, report: Report) {
+    pub(crate) async fn say(&self, report: Report) {
         self.reports.send(request(report)).await.unwrap();
     }
 
@@ -146,6 +150,15 @@ impl Hand {
             let message = tokio::time::timeout(PATIENCE, self.commands.message()).await.unwrap().unwrap().unwrap();
             self.waiting.extend(message.commands.into_iter().filter_map(|command| command.command));
         }
+    }
+
+    /// The next command, whenever it comes; nothing when the stream has ended.
+    pub(crate) async fn next(&mut self) -> Option<Command> {
+        while self.waiting.is_empty() {
+            let message = self.commands.message().await.ok()??;
+            self.waiting.extend(message.commands.into_iter().filter_map(|command| command.command));
+        }
+        self.waiting.pop_front()
     }
 
     /// The next call this worker is offered, by the name of its tool, with its lease.
@@ -174,7 +187,7 @@ impl Hand {
     }
 }
 
-fn request(report: Report) -> v1::WorkRequest {
+pub(crate) fn request(report: Report) -> v1::WorkRequest {
     v1::WorkRequest { reports: vec![v1::WorkerReport { report: Some(report) }] }
 }
 
