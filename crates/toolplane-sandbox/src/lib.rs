@@ -33,6 +33,7 @@ pub mod limits;
 mod namespaces;
 pub mod network;
 pub mod posture;
+pub mod private;
 mod probe;
 pub mod protected;
 mod quota;
@@ -51,6 +52,7 @@ pub use exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Viola
 pub use limits::{Rate, RunLimits, StreamRates};
 pub use network::{Gate, GateError, Target};
 pub use posture::{Layer, Posture};
+pub use private::PrivateFiles;
 pub use running::{Observer, OutputTap, Progress, Running};
 pub use session::{Session, SessionInput, SessionOutput};
 pub use spec::{MaskedPath, Masks, Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};

@@ -1,6 +1,6 @@
 //! What one sandboxed run is given.
 
-pub use crate::inside::{SCRATCH, WORKSPACE};
+pub use crate::inside::{CREDENTIALS, SCRATCH, WORKSPACE};
 
 use crate::excerpt::excerpt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +12,7 @@ use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::RunLimits;
 use crate::network::Gate;
+use crate::private::PrivateFiles;
 use crate::quota::Quota;
 
 /// Most bytes of one argument, and of all arguments together.
@@ -179,6 +180,8 @@ pub struct SandboxSpec {
     pub env: BTreeMap<String, String>,
     /// Names the operator declared although they can change what programs run (`PATH`, `LD_LIBRARY_PATH`, ...).
     pub declared_env: BTreeSet<String>,
+    /// Files in [`CREDENTIALS`] that nobody but the run has.
+    pub private_files: PrivateFiles,
     /// Who connects the run to hosts, for each connection; without one it has no network.
     pub network: Option<Arc<dyn Gate>>,
     /// Bounds of the run.
@@ -197,6 +200,7 @@ impl SandboxSpec {
             cwd: None,
             env: BTreeMap::new(),
             declared_env: BTreeSet::new(),
+            private_files: PrivateFiles::default(),
             network: None,
             limits: RunLimits::default(),
         }
@@ -245,6 +249,7 @@ impl SandboxSpec {
             return Err(SandboxError::invalid("workspace", "must be an absolute path"));
         }
         self.masks.check()?;
+        self.private_files.check()?;
         environment::check(&self.env, &self.declared_env)
     }
 }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{ProcessEnd, ResourceUse, UseNow, Violation};
+use crate::private::PrivateFiles;
 
 /// Most bytes of one frame.
 pub(crate) const MAX_FRAME: usize = 4 * 1024 * 1024;
@@ -27,6 +28,9 @@ pub(crate) const STAGED_WORKSPACE: &str = "/tmp/workspace";
 pub(crate) fn staged_read_only(index: usize) -> PathBuf {
     format!("/tmp/read-only-{index}").into()
 }
+
+/// Where bubblewrap finds the first of the private files; the others follow. Above every descriptor the outer stage has open.
+pub(crate) const PRIVATE_FILE_FD: i32 = 100;
 
 /// First argument of the launcher: which part it plays.
 pub(crate) const PART_OUTER: &str = "outer";
@@ -50,6 +54,8 @@ pub(crate) struct OuterPlan {
     pub(crate) workspace: Option<PathBuf>,
     /// Further paths of the host, to be staged.
     pub(crate) read_only: Vec<PathBuf>,
+    /// To be handed to bubblewrap, in their order.
+    pub(crate) private_files: PrivateFiles,
     /// The bubblewrap program.
     pub(crate) bwrap: PathBuf,
     /// Its arguments.
@@ -76,6 +82,8 @@ pub(crate) struct InnerPlan {
     pub(crate) protected: Vec<ExpectedMount>,
     /// Paths that must not open.
     pub(crate) hidden: Vec<String>,
+    /// Where the private files must be, readable by the tool alone.
+    pub(crate) private_files: Vec<String>,
 }
 
 /// Where the standard input of the tool comes from.

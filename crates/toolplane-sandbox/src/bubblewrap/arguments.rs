@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
-use crate::inside::SCRATCH;
-use crate::inside::WORKSPACE;
+use crate::inside::{CREDENTIALS, SCRATCH, WORKSPACE};
+use crate::private::PrivateFiles;
 use crate::protected::ProtectedSnapshot;
 use crate::spec::{Masks, SandboxSpec, WorkspaceAccess};
-use crate::wire::{INNER_LAUNCHER, PART_INNER};
+use crate::wire::{INNER_LAUNCHER, PART_INNER, PRIVATE_FILE_FD};
 
 /// User and group number of the tool, as it sees itself.
 const TOOL_ID: &str = "1000";
@@ -64,6 +64,7 @@ pub(super) fn build(
         arguments.bind("--ro-bind", source, &path.to_string_lossy())?;
     }
     arguments.bind("--ro-bind", sources.launcher, INNER_LAUNCHER)?;
+    private_files(&mut arguments, &spec.private_files);
     if let (Some(mount), Some(source)) = (&spec.workspace, sources.workspace) {
         workspace(&mut arguments, source, mount.access, protected, &spec.masks)?;
     }
@@ -109,6 +110,18 @@ fn kernel(arguments: &mut Arguments, scratch_bytes: u64) {
     for scratch in ["/dev/shm", SCRATCH] {
         arguments.add(["--perms", "1777", "--size", &size, "--tmpfs", scratch]);
     }
+}
+
+/// A file system of their own, which takes nothing more once they are in it.
+fn private_files(arguments: &mut Arguments, files: &PrivateFiles) {
+    if files.is_empty() {
+        return;
+    }
+    arguments.add(["--perms", "0700", "--size", &files.room().to_string(), "--tmpfs", CREDENTIALS]);
+    for ((place, _), number) in files.placed().zip(PRIVATE_FILE_FD..) {
+        arguments.add(["--perms", "0400", "--file", &number.to_string(), &place]);
+    }
+    arguments.add(["--remount-ro", CREDENTIALS]);
 }
 
 fn workspace(

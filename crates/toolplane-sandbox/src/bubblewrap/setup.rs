@@ -23,9 +23,11 @@ use super::find::SandboxPrograms;
 use crate::cgroup::{ControlGroups, RunGroup};
 use crate::environment;
 use crate::error::SandboxError;
+use crate::inside::CREDENTIALS;
 use crate::limits::RunLimits;
 use crate::namespaces::NAMESPACES;
 use crate::network::{self, Gate, Proxy};
+use crate::private;
 use crate::protected::ProtectedSnapshot;
 use crate::running::{HostResources, Started, reports::Reports};
 use crate::slot::Slot;
@@ -187,6 +189,7 @@ fn plans(
         launcher: programs.launcher.clone(),
         workspace: host.workspace.clone(),
         read_only: spec.read_only_paths.clone(),
+        private_files: spec.private_files.clone(),
         bwrap: programs.bwrap.clone(),
         arguments: arguments::build(spec, &sources, snapshot)?,
     };
@@ -209,6 +212,7 @@ fn plans(
             .map(|path| ExpectedMount { path: arguments::inside(&path.path), dev: path.dev, ino: path.ino })
             .collect(),
         hidden: spec.masks.hidden.iter().map(|mask| arguments::inside(&mask.path)).collect(),
+        private_files: spec.private_files.placed().map(|(place, _)| place).collect(),
     };
     let mut plans = wire::encode(&outer).map_err(failed)?;
     plans.extend(wire::encode(&inner).map_err(failed)?);
@@ -221,6 +225,9 @@ fn variables(spec: &SandboxSpec) -> BTreeMap<String, String> {
     let mut variables = environment::complete(&spec.env);
     for (name, value) in network::VARIABLES.iter().filter(|_| spec.network.is_some()) {
         variables.entry((*name).to_owned()).or_insert_with(|| (*value).to_owned());
+    }
+    if !spec.private_files.is_empty() {
+        variables.insert(private::VARIABLE.to_owned(), CREDENTIALS.to_owned());
     }
     variables
 }

@@ -2,13 +2,14 @@
 
 use std::ffi::CString;
 use std::fs::{self, File};
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use super::stage::{CONTROL_FD, StageFailure, control_channel};
 use super::{staging, sys};
-use crate::wire::{self, OuterPlan};
+use crate::wire::{self, OuterPlan, PRIVATE_FILE_FD};
 
 /// Becomes bubblewrap, or reports why it could not.
 pub(super) fn run() -> ExitCode {
@@ -27,7 +28,7 @@ fn prepare(control: &mut File) -> StageFailure {
         Ok(plan) => plan,
         Err(failure) => return failure,
     };
-    match isolate(&plan) {
+    match isolate(&plan).and_then(|()| hand_on_files(&plan)) {
         Ok(()) => become_bubblewrap(&plan),
         Err(failure) => failure,
     }
@@ -54,6 +55,15 @@ fn isolate(plan: &OuterPlan) -> Result<(), StageFailure> {
         sys::give_to(stream, slot).map_err(StageFailure::at("streams"))?;
     }
     sys::become_user(slot).map_err(StageFailure::at("user"))
+}
+
+/// The private files as files in memory, at the numbers that the arguments of bubblewrap name. It reads and closes them.
+fn hand_on_files(plan: &OuterPlan) -> Result<(), StageFailure> {
+    for ((_, content), number) in plan.private_files.placed().zip(PRIVATE_FILE_FD..) {
+        let file = sys::memory_file(content).map_err(StageFailure::at("private_files"))?;
+        sys::place(file.as_fd(), number).map_err(StageFailure::at("private_files"))?;
+    }
+    Ok(())
 }
 
 fn become_bubblewrap(plan: &OuterPlan) -> StageFailure {

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::StatVfsMountFlags;
 
 use super::stage::StageFailure;
-use crate::inside::WORKSPACE;
+use crate::inside::{CREDENTIALS, WORKSPACE};
 use crate::wire::InnerPlan;
 
 /// The step all failures here belong to.
@@ -76,6 +76,26 @@ fn mounts(plan: &InnerPlan) -> Result<(), StageFailure> {
         let opened = fs::File::open(path).err().map(|error| error.kind());
         if opened != Some(std::io::ErrorKind::PermissionDenied) {
             return Err(StageFailure::new(STAGE, format!("`{path}` is not hidden")));
+        }
+    }
+    private_files(&plan.private_files)
+}
+
+/// They are there, nobody but the tool's user may open them, and nothing can be put beside them.
+fn private_files(places: &[String]) -> Result<(), StageFailure> {
+    if places.is_empty() {
+        return match Path::new(CREDENTIALS).exists() {
+            true => Err(StageFailure::new(STAGE, format!("there is `{CREDENTIALS}`"))),
+            false => Ok(()),
+        };
+    }
+    expect_access(CREDENTIALS, false)?;
+    let user = rustix::process::geteuid().as_raw();
+    let modes = places.iter().map(|place| (place.as_str(), 0o400)).chain([(CREDENTIALS, 0o700)]);
+    for (place, mode) in modes {
+        let found = fs::symlink_metadata(place).map_err(StageFailure::at(STAGE))?;
+        if (found.mode() & 0o7777, found.uid()) != (mode, user) {
+            return Err(StageFailure::new(STAGE, format!("`{place}` is not for the tool alone")));
         }
     }
     Ok(())

@@ -15,6 +15,7 @@ mod lifecycle;
 mod limits;
 mod network;
 mod posture;
+mod private;
 mod quota;
 mod servers;
 mod sessions;
