@@ -50,7 +50,7 @@ pub use capture::{Captured, OutputStream};
 pub use error::SandboxError;
 pub use exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
 pub use limits::{Rate, RunLimits, StreamRates};
-pub use network::{Gate, GateError, Target};
+pub use network::{Gate, GateError, PlainRequest, Target};
 pub use posture::{Layer, Posture};
 pub use private::PrivateFiles;
 pub use running::{Observer, OutputTap, Progress, Running};

@@ -36,6 +36,35 @@ pub trait Gate: Send + Sync + std::fmt::Debug {
     /// Connects to `target`, or says why not. What is behind the connection is the gate's to look at: addresses a name leads to, private
     /// networks, time limits. Dropped when the run ends.
     fn connect(&self, target: Target) -> BoxFuture<'_, Result<TcpStream, GateError>>;
+
+    /// Answers a request in plain text itself, e.g. to put something into it that the program is not to have. `None`, as by default, when it
+    /// is to go through a connection like any other.
+    ///
+    /// What is answered is written to the program's end of the connection, `stream`, from which the body of the request is read; `begun` are
+    /// its first bytes. Fails with a [`GateError`] as long as nothing was written. Dropped when the run ends.
+    fn answer<'a>(
+        &'a self,
+        target: &'a Target,
+        request: &'a PlainRequest,
+        begun: &'a [u8],
+        stream: &'a mut TcpStream,
+    ) -> Option<BoxFuture<'a, Result<(), GateError>>> {
+        let _ = (target, request, begun, stream);
+        None
+    }
+}
+
+/// A request in plain text as a program sent it, without what is between the program and the proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainRequest {
+    /// A token in capitals or not.
+    pub method: String,
+    /// The host as the program wrote it, with the port if it named one.
+    pub authority: String,
+    /// Path and query as the program wrote them; begins with `/`.
+    pub path: String,
+    /// Names and values of fields, in their order. There is no `Host` among them.
+    pub fields: Vec<(String, String)>,
 }
 
 /// What a program wants to reach.
@@ -60,4 +89,7 @@ pub enum GateError {
     /// The host cannot be reached.
     #[error("the host cannot be reached: {0}")]
     Failed(#[from] io::Error),
+    /// The request is none that can be answered. The text is shown to the program.
+    #[error("{0}")]
+    Unfit(String),
 }

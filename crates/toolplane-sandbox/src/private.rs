@@ -23,7 +23,7 @@ const PAGE: usize = 4096;
 const ROOM: usize = 16 * PAGE;
 
 /// Files of one run by their names. Printing them shows no content.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PrivateFiles(BTreeMap<String, Vec<u8>>);
 
 impl PrivateFiles {

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::request::{self, MAX_HEAD, Request};
-use super::{Gate, GateError, Target};
+use super::{Gate, GateError, PlainRequest, Target};
 use crate::exit::Violation;
 
 /// Most connections of one run at a time; further ones wait to be accepted.
@@ -87,28 +87,57 @@ async fn serve(listener: TcpListener, gate: Arc<dyn Gate>, refused: Refused) {
 /// One connection. What goes wrong is told to the program by an answer, or by the end of the connection.
 async fn answer(mut stream: TcpStream, gate: Arc<dyn Gate>, refused: Refused) {
     let head = tokio::time::timeout(HEAD_BOUND, read_head(&mut stream)).await;
-    let Ok(Ok(Some((Request { target, head }, rest)))) = head else {
+    let Ok(Ok(Some((Request { target, plain }, rest)))) = head else {
         return decline(&mut stream, "400 Bad Request", "this proxy takes CONNECT and requests for http:// addresses")
             .await;
     };
+    let by_gate = match plain.as_ref().and_then(|plain| gate.answer(&target, plain, &rest, &mut stream)) {
+        Some(answering) => Some(answering.await),
+        None => None,
+    };
+    match by_gate {
+        Some(Ok(())) => drop(stream.shutdown().await),
+        Some(Err(error)) => refuse(&mut stream, target, error, &refused).await,
+        None => connect(stream, target, plain, &rest, gate.as_ref(), &refused).await,
+    }
+}
+
+/// A connection to the host, and what the program and the host say on it.
+async fn connect(
+    mut stream: TcpStream,
+    target: Target,
+    plain: Option<PlainRequest>,
+    rest: &[u8],
+    gate: &dyn Gate,
+    refused: &Refused,
+) {
     match gate.connect(target.clone()).await {
         Ok(mut host) => {
             let first: &[u8] = if target.tunnel { b"HTTP/1.1 200 Connection established\r\n\r\n" } else { b"" };
             let begun = async {
                 stream.write_all(first).await?;
-                host.write_all(&head).await?;
-                host.write_all(&rest).await
+                host.write_all(&plain.map(|plain| plain.head()).unwrap_or_default()).await?;
+                host.write_all(rest).await
             };
             if begun.await.is_ok() {
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut host).await;
             }
         }
-        Err(GateError::Refused(reason)) => {
-            note(&refused, target);
-            decline(&mut stream, "403 Forbidden", &reason).await;
-        }
-        Err(error @ GateError::Failed(_)) => decline(&mut stream, "502 Bad Gateway", &error.to_string()).await,
+        Err(error) => refuse(&mut stream, target, error, refused).await,
     }
+}
+
+/// Tells the program why it gets nothing; what it must not reach is put on record.
+async fn refuse(stream: &mut TcpStream, target: Target, error: GateError, refused: &Refused) {
+    let status = match &error {
+        GateError::Refused(_) => "403 Forbidden",
+        GateError::Failed(_) => "502 Bad Gateway",
+        GateError::Unfit(_) => "400 Bad Request",
+    };
+    if matches!(error, GateError::Refused(_)) {
+        note(refused, target);
+    }
+    decline(stream, status, &error.to_string()).await;
 }
 
 fn note(refused: &Refused, target: Target) {

@@ -1,6 +1,6 @@
 //! The head of a request to the proxy: whom it is for, and what is sent on.
 
-use crate::network::Target;
+use crate::network::{PlainRequest, Target};
 
 /// Most bytes of a head.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
@@ -16,7 +16,20 @@ const OWN_FIELDS: &[&str] =
 pub(crate) struct Request {
     pub(crate) target: Target,
     /// What the host is sent first; nothing through a tunnel.
-    pub(crate) head: Vec<u8>,
+    pub(crate) plain: Option<PlainRequest>,
+}
+
+impl PlainRequest {
+    /// The head as a host is sent it, which is told that nothing follows this request.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        let Self { method, authority, path, fields } = self;
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\n");
+        for (name, value) in fields {
+            head.push_str(&format!("{name}:{value}\r\n"));
+        }
+        head.push_str("Connection: close\r\n\r\n");
+        head.into_bytes()
+    }
 }
 
 /// Where the head in `bytes` ends, when it is there.
@@ -35,7 +48,7 @@ pub(crate) fn read(head: &[u8]) -> Option<Request> {
     let fields = lines.map(field).collect::<Option<Vec<_>>>()?;
     if method == "CONNECT" {
         let (host, port) = authority(address, None)?;
-        return Some(Request { target: Target { host, port, tunnel: true }, head: Vec::new() });
+        return Some(Request { target: Target { host, port, tunnel: true }, plain: None });
     }
     let rest = address.strip_prefix("http://")?;
     let (name, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -44,14 +57,14 @@ pub(crate) fn read(head: &[u8]) -> Option<Request> {
         return None;
     }
     let root = if path.starts_with('/') { "" } else { "/" };
-    let mut head = format!("{method} {root}{path} HTTP/1.1\r\nHost: {name}\r\n");
-    for (name, value) in fields {
-        if !OWN_FIELDS.contains(&name.to_ascii_lowercase().as_str()) {
-            head.push_str(&format!("{name}:{value}\r\n"));
-        }
-    }
-    head.push_str("Connection: close\r\n\r\n");
-    Some(Request { target: Target { host, port, tunnel: false }, head: head.into_bytes() })
+    let sent = fields.into_iter().filter(|(name, _)| !OWN_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
+    let plain = PlainRequest {
+        method: method.to_owned(),
+        authority: name.to_owned(),
+        path: format!("{root}{path}"),
+        fields: sent.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+    };
+    Some(Request { target: Target { host, port, tunnel: false }, plain: Some(plain) })
 }
 
 fn is_token(text: &str) -> bool {
