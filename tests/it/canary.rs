@@ -15,8 +15,13 @@ use crate::providers::SERVER;
 use crate::shell::Shell;
 
 /// A secret for each provider, with what has to be spelled otherwise in an address.
-const SECRETS: [(&str, &str); 3] =
-    [("small", "canary-stdio/8a+31"), ("web", "canary-http/5d+07"), ("pets", "canary-api/2c+94")];
+const SECRETS: [(&str, &str); 5] = [
+    ("small", "canary-stdio/8a+31"),
+    ("filed", "canary-file/4b+93"),
+    ("proxied", "canary-proxy/6e+12"),
+    ("web", "canary-http/5d+07"),
+    ("pets", "canary-api/2c+94"),
+];
 
 /// The small server over HTTP. It ends with its input, and so with the test.
 struct Listening(Child, u16);
@@ -63,8 +68,9 @@ fn config(folder: &std::path::Path, places: [String; 2]) -> String {
         format!("[[credentials]]\nname = \"{name}-key\"\nkind = \"{kind}\"\n{source}\nproviders = [\"{name}\"]\n")
     });
     let [http, mcp] = places;
+    let reached = format!("\"{mcp}\", \"{http}\"");
     format!(
-        "[log]\nfilter = \"debug\"\n\n[executor.http]\nallow = [\"{http}\"]\n\n[executor.mcp]\nallow = [\"{mcp}\"]\n\n\
+        "[log]\nfilter = \"debug\"\n\n[executor.http]\nallow = [\"{http}\"]\n\n[executor.mcp]\nallow = [{reached}]\n\n\
          [[permission.rules]]\nbehavior = \"allow\"\ntool = \"*\"\nreason = \"all is known here\"\n\n{}",
         credentials.join("\n")
     )
@@ -86,15 +92,25 @@ async fn no_secret_of_any_provider_is_kept_or_shown_anywhere() {
         |name: &str, more: &[&str]| shell.says(0, &[&["providers", "add", name, "--trust", "all"][..], more].concat());
     let program = ["--", "/usr/bin/python3", "/workspace/server.py"];
     let of_small = ["--credential", "env:TOKEN=small-key", "--stdio", "--workspace", "read"];
+    let of_filed = ["--credential", "file:token=filed-key", "--stdio", "--workspace", "read"];
+    let (host, port) = (api.ip().to_string(), api.port().to_string());
+    let put_in = format!("proxy:{host},x-key=proxied-key");
+    let reach = ["--credential", &put_in, "--host", &host, "--port", &port, "--stdio", "--workspace", "read"];
     let mut shown = vec![
         add("small", &[&of_small[..], &program].concat()),
+        add("filed", &[&of_filed[..], &program].concat()),
+        add("proxied", &[&reach[..], &program].concat()),
         add("web", &["--credential", "authorization=web-key", "--mcp", &format!("http://127.0.0.1:{}/mcp", web.1)]),
         add("pets", &["--credential", "scheme:key=pets-key", "--openapi", &file.display().to_string()]),
     ];
+    let ask = json!({ "request": format!("GET http://{api}/ HTTP/1.1\r\n\r\n"), "forward": true }).to_string();
     let calls = [
         ("small.leak", "{}", 0),
         ("small.leak", r#"{"fails":true}"#, 1),
         ("small.leak", r#"{"pad":200000}"#, 0),
+        ("filed.leak", "{}", 0),
+        ("filed.leak", r#"{"pad":200000}"#, 0),
+        ("proxied.get", &ask, 0),
         ("web.leak", "{}", 0),
         ("web.leak", r#"{"fails":true}"#, 1),
         ("pets.get_pets", "{}", 0),

@@ -1,13 +1,16 @@
 //! The credentials of a worker, as adapters use them: named by a binding, got at the last moment, and put where the binding says.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 use reqwest::header::HeaderMap;
 use toolplane_catalog::values::invalid_binding;
-use toolplane_credentials::{Broker, Credential, Injection, Mask, Request, Secret, put_into_request};
+use toolplane_credentials::{Broker, Credential, Injection, Mask, ProxyHeader, Request, put_into_request};
+use toolplane_records::codes;
 use toolplane_records::credential::CredentialUse;
 use toolplane_records::error::ToolError;
+use toolplane_sandbox::{PrivateFiles, SandboxSpec};
 use url::Url;
 
 use crate::call::Call;
@@ -24,6 +27,15 @@ pub struct Injections {
     broker: Option<Arc<Broker>>,
     credentials: Vec<Credential>,
     placed: Vec<Injection>,
+}
+
+/// What a program is given of the credentials of a call. Nothing of it may be told; equal hashes are of equal values at equal places.
+#[derive(Default, Hash)]
+pub(crate) struct RunCredentials {
+    variables: BTreeMap<String, String>,
+    files: PrivateFiles,
+    /// What the proxy of its sandbox puts into its requests.
+    pub(crate) proxied: Vec<ProxyHeader>,
 }
 
 // === impl CredentialSource ===
@@ -104,12 +116,26 @@ impl Injections {
         put_into_request(&self.placed, headers, url).map_err(|rule| nothing_done(*invalid_binding(rule.to_string())))
     }
 
-    /// The variables for the environment of a process.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, &Secret)> {
-        self.placed.iter().filter_map(|injection| match injection {
-            Injection::Env { name, value } => Some((name.as_str(), value)),
-            _ => None,
-        })
+    /// What a program is given of them.
+    ///
+    /// # Errors
+    ///
+    /// `credential.unfit` when a variable has a value that is no text, and when a place is none of a program.
+    pub(crate) fn of_run(&self) -> Result<RunCredentials, ToolError> {
+        let mut given = RunCredentials::default();
+        for injection in &self.placed {
+            match injection {
+                Injection::Env { name, value } => {
+                    let text = value.reveal_text().ok_or_else(|| unfit(name))?;
+                    given.variables.insert(name.clone(), text.to_owned());
+                }
+                Injection::File { name, content } => given.files.insert(name, content.reveal()),
+                Injection::Proxy(header) => given.proxied.push(header.clone()),
+                Injection::Header { name, .. } => return Err(unfit(name.as_str())),
+                Injection::Query { name, .. } | Injection::Cookie { name, .. } => return Err(unfit(name)),
+            }
+        }
+        Ok(given)
     }
 
     /// The other side refused them (status 401): each is looked for again before its next use.
@@ -126,4 +152,23 @@ impl Injections {
         let generations = |all: &Self| all.credentials.iter().map(Credential::generation).collect::<Vec<_>>();
         generations(self) != generations(earlier)
     }
+}
+
+// === impl RunCredentials ===
+
+impl RunCredentials {
+    /// Adds variables and files to what a program is given. A variable that is there under the same name gives way.
+    pub(crate) fn put_into(&self, spec: &mut SandboxSpec) {
+        for (name, value) in &self.variables {
+            spec.declared_env.insert(name.clone());
+            spec.env.insert(name.clone(), value.clone());
+        }
+        spec.private_files = self.files.clone();
+    }
+}
+
+/// A credential that does not fit the place `name`.
+pub(crate) fn unfit(name: &str) -> ToolError {
+    let message = format!("a credential cannot be put there: `{name}` takes no such value");
+    nothing_done(ToolError::of(codes::CREDENTIAL_UNFIT, message))
 }

@@ -18,6 +18,7 @@ mod fault;
 mod http;
 mod key;
 mod options;
+mod proxied;
 mod stdio;
 mod watch;
 
@@ -129,8 +130,8 @@ impl Mcp {
     /// What the binding asks for, checked before anything is started.
     async fn prepared<'a>(&'a self, call: &'a Call, binding: &'a McpBinding) -> Result<Prepared<'a>, ToolError> {
         self.check(call, binding)?;
-        let injections = self.credentials.place(call, &CredentialUse::of_mcp(&binding.server)).await?;
-        let values = credentials::values(&injections)?;
+        let injections = Arc::new(self.credentials.place(call, &CredentialUse::of_mcp(&binding.server)).await?);
+        let values = credentials::values(&binding.server, &injections)?;
         let view = match (&self.servers, &binding.server) {
             (Servers::Stdio(servers), McpServer::Stdio(server)) => servers.view(call, server).await?,
             _ => None,
@@ -203,7 +204,7 @@ struct Prepared<'a> {
     binding: &'a McpBinding,
     key: Key,
     /// Held until the call has ended, so that what is in them is masked.
-    injections: Injections,
+    injections: Arc<Injections>,
     values: Values,
     /// The program that was started for this call last.
     run: Mutex<Option<Arc<ServerRun>>>,
@@ -214,16 +215,16 @@ struct Prepared<'a> {
 impl Prepared<'_> {
     /// Starts the server, or makes what asks it. The text of a failure is for later calls; this one is told [`Prepared::fault`].
     async fn start(&self) -> Result<Started, String> {
-        let started = match (&self.mcp.servers, &self.binding.server) {
-            (Servers::Stdio(servers), McpServer::Stdio(server)) => {
-                let started = servers.start(server, self.key.view.as_ref(), &self.values).await;
+        let started = match (&self.mcp.servers, &self.binding.server, &self.values) {
+            (Servers::Stdio(servers), McpServer::Stdio(server), Values::Run(given)) => {
+                let started = servers.start(server, self.key.view.as_ref(), given, &self.injections).await;
                 started.map(|(transport, guard, run)| {
                     *self.run.lock() = Some(run);
                     (transport, guard)
                 })
             }
-            (Servers::Http(servers), McpServer::Http(server)) => {
-                servers.start(server, &self.values, Arc::clone(&self.fault))
+            (Servers::Http(servers), McpServer::Http(server), Values::Headers(values)) => {
+                servers.start(server, values, Arc::clone(&self.fault))
             }
             _ => Err(unavailable("the server is of another kind")),
         };

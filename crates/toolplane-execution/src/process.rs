@@ -34,13 +34,7 @@ impl Process {
         spec.declared_env = binding.env.keys().cloned().collect();
         // Ours last: a declaration cannot take another call's place.
         let ours = std::mem::replace(&mut spec.env, binding.env.clone());
-        for (name, secret) in injections.variables() {
-            let text = secret.reveal_text().ok_or_else(|| {
-                invalid_binding(format!("the credential for the variable `{name}` is no text, and cannot be put there"))
-            })?;
-            spec.declared_env.insert(name.to_owned());
-            spec.env.insert(name.to_owned(), text.to_owned());
-        }
+        injections.of_run()?.put_into(&mut spec);
         spec.env.extend(ours);
         Ok(spec)
     }

@@ -51,6 +51,15 @@ impl HostPattern {
         }
     }
 
+    /// Whether every host that `other` means is meant.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (_, Self::Exactly(name, address)) => self.is_match(name, *address),
+            (Self::Beneath(own), Self::Beneath(beneath)) => beneath.ends_with(own.as_str()),
+            (Self::Exactly(..), Self::Beneath(_)) => false,
+        }
+    }
+
     /// The address that is meant, when it is one.
     pub fn address(&self) -> Option<IpAddr> {
         match self {
@@ -132,5 +141,33 @@ fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
         ([0x64, 0xff9b, 1, ..], ..) => Some(Ipv4Addr::UNSPECIFIED),
         ([0x2002, high, low, ..], ..) => Some(from(*high, *low)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_what_it_means() {
+        for (pattern, other, covers) in [
+            ("a.example", "A.example.", true),
+            ("a.example", "b.example", false),
+            ("a.example", "*.a.example", false),
+            ("*.example", "a.example", true),
+            ("*.example", "a.b.example", true),
+            ("*.example", "example", false),
+            ("*.example", "*.example", true),
+            ("*.example", "*.a.example", true),
+            ("*.a.example", "*.example", false),
+            ("*.a.example", "*.ba.example", false),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("[::1]", "::1", true),
+            ("*.1", "127.0.0.1", false),
+        ] {
+            let parsed = |text: &str| HostPattern::parse(text).ok();
+            let found = parsed(pattern).zip(parsed(other)).is_some_and(|(pattern, other)| pattern.covers(&other));
+            assert_eq!(found, covers, "{pattern} {other}");
+        }
     }
 }

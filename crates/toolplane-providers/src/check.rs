@@ -12,6 +12,8 @@ use crate::native::{check_prefix, overlap};
 
 /// Most entries of any list.
 const MAX_ENTRIES: usize = 64;
+/// Most hosts of a header that the proxy puts in.
+const MAX_PROXIED: usize = 32;
 /// Most characters of one text.
 const MAX_TEXT: usize = 2_000;
 /// Most characters of a namespace: with the longest name it fits what function-calling providers accept of full names.
@@ -183,9 +185,7 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
             CredentialPlacement::Cookie { name } => (is_asked, format!("cookie {name}")),
             CredentialPlacement::Proxy { hosts, name, .. } => {
                 check_header(&at, name, faults);
-                if hosts.is_empty() || hosts.iter().any(|host| HostPattern::parse(host).is_err()) {
-                    faults.add(&at, "must name the hosts it is for");
-                }
+                check_proxied(&at, hosts, &provider.reach.hosts, faults);
                 (is_process, format!("proxy {} {}", hosts.join(" "), name.to_ascii_lowercase()))
             }
         };
@@ -204,6 +204,20 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
         }
         if !is_document {
             faults.add(&place, format!("a provider of the kind `{}` has no schemes", provider.source.kind()));
+        }
+    }
+}
+
+/// A header is put into requests to hosts that the program may reach.
+fn check_proxied(field: &str, hosts: &[String], reached: &[String], faults: &mut Faults) {
+    if hosts.is_empty() || hosts.len() > MAX_PROXIED {
+        faults.add(field, format!("must name 1 to {MAX_PROXIED} hosts it is for"));
+    }
+    let reached: Vec<HostPattern> = reached.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
+    for host in hosts {
+        let is_reached = |pattern: HostPattern| reached.iter().any(|reached| reached.covers(&pattern));
+        if !HostPattern::parse(host).is_ok_and(is_reached) {
+            faults.add(field, format!("`{}` is not among the hosts it may reach (`reach.hosts`)", excerpt(host, 80)));
         }
     }
 }

@@ -47,7 +47,7 @@ pub enum CredentialPlacement {
         /// Its name.
         name: String,
     },
-    /// A file that a process can read.
+    /// A file that a process can read, in `/run/credentials`.
     File {
         /// Its name, without folders.
         name: String,
@@ -82,7 +82,7 @@ impl CredentialUse {
         Self { credential: credential.into(), field: None, placement }
     }
 
-    /// What an MCP server is given: variables of a program, headers of a server over HTTP.
+    /// What an MCP server is given: variables of a program and what else is placed for it, headers of a server over HTTP.
     pub fn of_mcp(server: &McpServer) -> Vec<Self> {
         let env = |(name, credential): (&String, &String)| {
             Self::whole(credential, CredentialPlacement::Env { name: name.clone() })
@@ -91,7 +91,9 @@ impl CredentialUse {
             Self::whole(credential, CredentialPlacement::Header { name: name.clone(), prefix: None })
         };
         match server {
-            McpServer::Stdio(stdio) => stdio.credentials.iter().map(env).collect(),
+            McpServer::Stdio(stdio) => {
+                stdio.credentials.iter().map(env).chain(stdio.placed_credentials.iter().cloned()).collect()
+            }
             McpServer::Http(http) => http.credentials.iter().map(header).collect(),
         }
     }
@@ -116,11 +118,16 @@ mod tests {
     #[test]
     fn maps_of_mcp_servers_are_uses() {
         let named = |name: &str| [(name.to_owned(), "key".to_owned())].into();
-        let stdio = McpStdioServer { credentials: named("API_KEY"), ..McpStdioServer::default() };
+        let file = CredentialUse::whole("key", CredentialPlacement::File { name: "key.pem".to_owned() });
+        let stdio = McpStdioServer {
+            credentials: named("API_KEY"),
+            placed_credentials: vec![file.clone()],
+            ..McpStdioServer::default()
+        };
         let http = McpHttpServer { credentials: named("X-Key"), ..McpHttpServer::default() };
         let env = CredentialPlacement::Env { name: "API_KEY".to_owned() };
         let header = CredentialPlacement::Header { name: "X-Key".to_owned(), prefix: None };
-        assert_eq!(CredentialUse::of_mcp(&McpServer::Stdio(stdio)), [CredentialUse::whole("key", env)]);
+        assert_eq!(CredentialUse::of_mcp(&McpServer::Stdio(stdio)), [CredentialUse::whole("key", env), file]);
         assert_eq!(CredentialUse::of_mcp(&McpServer::Http(http)), [CredentialUse::whole("key", header)]);
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::credential::CredentialUse;
+
 /// What a worker needs to call a tool of a server of the Model Context Protocol, or to ask the server what tools it has (ours).
 ///
 /// It holds no secret: credentials are named, and put in by the worker. Whether what the server claims of a tool is believed is not
@@ -50,6 +52,9 @@ pub struct McpStdioServer {
     /// Environment variables filled with credentials: variable to the name of the credential.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
+    /// Further credentials, each at its place: a variable, a file, or requests through the proxy of its sandbox.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placed_credentials: Vec<CredentialUse>,
     /// What the program needs of its sandbox.
     #[serde(default, skip_serializing_if = "McpSandbox::is_default")]
     pub sandbox: McpSandbox,
@@ -147,6 +152,7 @@ impl McpSharing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credential::CredentialPlacement;
 
     fn check(json: &str, binding: &McpBinding) {
         assert_eq!(&serde_json::from_str::<McpBinding>(json).unwrap(), binding);
@@ -182,6 +188,19 @@ mod tests {
             r#"{"provider_id":"prov_1","server":{"transport":"http","url":"https://tools.example.org/mcp","headers":{"x-team":"a"}},"tool":"git status","header_parameters":[{"path":["region"],"header":"Region"}],"sharing":"call"}"#,
             &binding,
         );
+    }
+
+    #[test]
+    fn a_credential_may_be_in_a_file() {
+        let file = CredentialPlacement::File { name: "key.pem".to_owned() };
+        let server = McpStdioServer {
+            argv: vec!["a".to_owned()],
+            placed_credentials: vec![CredentialUse::whole("key", file)],
+            ..McpStdioServer::default()
+        };
+        let json = r#"{"transport":"stdio","argv":["a"],"placed_credentials":[{"credential":"key","placement":{"in":"file","name":"key.pem"}}]}"#;
+        assert_eq!(serde_json::to_string(&McpServer::Stdio(server.clone())).unwrap(), json);
+        assert_eq!(serde_json::from_str::<McpServer>(json).unwrap(), McpServer::Stdio(server));
     }
 
     #[test]

@@ -172,7 +172,7 @@ pub struct ProcessBinding {
     /// The standard output is one JSON value to be taken as structured content.
     #[serde(default)]
     pub json_output: bool,
-    /// Credentials the worker puts into its environment.
+    /// Credentials the worker puts into its environment or its files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credentials: Vec<CredentialUse>,
 }

@@ -108,7 +108,8 @@ fn check_process(process: &ProcessBinding, schemas: &Schemas, limits: &CatalogLi
             faults.add(place, format!("takes the input field `{}`, which no schema describes", shown(field, 80)));
         }
     }
-    credentials::check(&process.credentials, credentials::Bound::Process, limits, faults);
+    let uses = format!("{BINDING}.credentials");
+    credentials::check(&uses, &process.credentials, credentials::Bound::Process, limits, faults);
     for (name, value) in &process.env {
         if !is_variable(name) || value.contains('\0') {
             faults.add(format!("{BINDING}.env.{}", shown(name, 80)), "is not an environment variable");
@@ -142,7 +143,8 @@ fn check_http(http: &HttpBinding, limits: &CatalogLimits, faults: &mut Violation
         faults.add(&hosts, "must name at least one host");
     }
     check_hosts(&hosts, &http.allowed_hosts, limits, faults);
-    credentials::check(&http.credentials, credentials::Bound::Request, limits, faults);
+    let uses = format!("{BINDING}.credentials");
+    credentials::check(&uses, &http.credentials, credentials::Bound::Request, limits, faults);
     for (index, method) in http.allowed_methods.iter().enumerate() {
         if !METHODS.contains(&method.as_str()) {
             let rule = format!("`{}` is not one of: {}", shown(method, 20), METHODS.join(", "));

@@ -245,10 +245,18 @@ fn a_binding_to_a_server_says_what_a_worker_needs() {
     let stdio = json!({ "transport": "stdio", "argv": ["mcp-server-git"] });
     let of =
         |server: &Value, tool: &Value| json!({ "type": "mcp", "provider_id": "p", "server": server, "tool": tool });
+    let placed = |placement: Value| {
+        let used = json!({ "credential": "key", "placement": placement });
+        let twice = json!({ "credential": "key", "placement": { "in": "file", "name": "twice" } });
+        let sandbox = json!({ "allowed_hosts": ["h.example", "*.sub.example"] });
+        json!({ "transport": "stdio", "argv": ["a"], "placed_credentials": [used, twice], "sandbox": sandbox })
+    };
+    let proxied = |hosts: Value| placed(json!({ "in": "proxy", "hosts": hosts, "name": "X-Key" }));
     for binding in [
         of(&stdio, &json!("git status")),
         // Without a tool it asks what there is.
         of(&stdio, &Value::Null),
+        of(&proxied(json!(["h.example", "a.sub.example", "*.deep.sub.example"])), &json!("t")),
         of(
             &json!({ "transport": "http", "url": "https://h.example/mcp", "allowed_hosts": ["*.example"] }),
             &json!("t"),
@@ -267,6 +275,25 @@ fn a_binding_to_a_server_says_what_a_worker_needs() {
             "server.sandbox.read_paths[0]",
             "absolute",
         ),
+        (
+            placed(json!({ "in": "header", "name": "X-Key" })),
+            "server.placed_credentials[0].placement",
+            "`file` or `proxy`",
+        ),
+        (placed(json!({ "in": "file", "name": "../key" })), "server.placed_credentials[0].placement", "no name"),
+        (
+            placed(json!({ "in": "file", "name": "twice" })),
+            "server.placed_credentials[1].placement",
+            "another credential",
+        ),
+        (proxied(json!([])), "server.placed_credentials[0].placement.hosts", "1 to 32"),
+        (proxied(json!(["*"])), "server.placed_credentials[0].placement.hosts[0]", "not a host name"),
+        (
+            proxied(json!(["h.example", "other.example"])),
+            "server.placed_credentials[0].placement.hosts[1]",
+            "not among",
+        ),
+        (proxied(json!(["*.h.example"])), "server.placed_credentials[0].placement.hosts[0]", "not among"),
         (json!({ "transport": "http", "url": "file:///etc/passwd" }), "server.url", "`http` or `https`"),
         (json!({ "transport": "http", "url": "https://u:p@h/" }), "server.url", "without user"),
         (json!({ "transport": "http", "url": "https://h/", "headers": { "a b": "" } }), "server.headers.a b", "header"),

@@ -11,7 +11,7 @@ use crate::way::is_private;
 const MAX_HOSTS: usize = 32;
 
 /// A header, and the hosts whose requests it is put into. Printing it shows no secret.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProxyHeader {
     hosts: Vec<HostPattern>,
     name: HeaderName,

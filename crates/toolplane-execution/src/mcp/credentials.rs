@@ -1,31 +1,32 @@
-//! Credentials as a server gets them: texts in variables of a program, or in headers of its requests.
+//! Credentials as a server gets them: what a program is given, or headers of requests.
 
 use std::collections::BTreeMap;
 
 use toolplane_credentials::Injection;
-use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::mcp::McpServer;
 
-use crate::credentials::Injections;
-use crate::failure::nothing_done;
+use crate::credentials::{Injections, RunCredentials, unfit};
 
-/// Variable or header to its secret value. Nothing of it may be told.
-pub(super) type Values = BTreeMap<String, String>;
-
-/// The values of `injections`, by the names of their places.
-pub(super) fn values(injections: &Injections) -> Result<Values, ToolError> {
-    injections.placed().iter().map(named).collect()
+/// The values of credentials for one server. Nothing of it may be told.
+#[derive(Hash)]
+pub(super) enum Values {
+    /// What a program is given.
+    Run(RunCredentials),
+    /// Headers of a server over HTTP.
+    Headers(BTreeMap<String, String>),
 }
 
-fn named(injection: &Injection) -> Result<(String, String), ToolError> {
-    let (name, value) = match injection {
-        Injection::Env { name, value } => (name.as_str(), value.reveal_text()),
-        Injection::Header { name, value } => (name.as_str(), value.to_str().ok()),
-        _ => ("", None),
-    };
-    let unfit = || {
-        let message = format!("a credential cannot be put there: `{name}` takes no such value");
-        nothing_done(ToolError::of(codes::CREDENTIAL_UNFIT, message))
-    };
-    Ok((name.to_owned(), value.ok_or_else(unfit)?.to_owned()))
+/// What `server` gets of `injections`.
+pub(super) fn values(server: &McpServer, injections: &Injections) -> Result<Values, ToolError> {
+    match server {
+        McpServer::Stdio(_) => injections.of_run().map(Values::Run),
+        McpServer::Http(_) => injections.placed().iter().map(header).collect::<Result<_, _>>().map(Values::Headers),
+    }
+}
+
+fn header(injection: &Injection) -> Result<(String, String), ToolError> {
+    let Injection::Header { name, value } = injection else { return Err(unfit("a header")) };
+    let text = value.to_str().map_err(|_| unfit(name.as_str()))?;
+    Ok((name.as_str().to_owned(), text.to_owned()))
 }

@@ -1,6 +1,5 @@
 //! Servers that are programs, each in a sandbox of its own.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +15,17 @@ use toolplane_records::error::ToolError;
 use toolplane_records::mcp::{McpStdioServer, McpWorkspace};
 use toolplane_sandbox::running::{Killer, Observer};
 use toolplane_sandbox::{
-    Exit, OutputStream, Profile, RunLimits, Running, SandboxError, SandboxSpec, Session, StreamRates, WorkspaceAccess,
-    WorkspaceMount,
+    Exit, Gate, OutputStream, Profile, RunLimits, Running, SandboxError, SandboxSpec, Session, StreamRates,
+    WorkspaceAccess, WorkspaceMount,
 };
 
 use super::key::View;
 use super::options::McpOptions;
+use super::proxied::CredentialGate;
 use crate::call::Call;
+use crate::credentials::{Injections, RunCredentials};
 use crate::failure::{excerpt, invalid_binding, nothing_done};
-use crate::http::{EgressGate, Lookup};
+use crate::http::{Clients, EgressGate, Lookup, innermost};
 use crate::sandboxed::{Sandboxed, masks, no_exit, unavailable};
 
 /// How long a server that is lost is waited for, to say how it ended.
@@ -37,6 +38,8 @@ const LAST_WORDS: usize = 300;
 pub(super) struct StdioServers {
     sandboxed: Arc<Sandboxed>,
     lookup: Arc<dyn Lookup>,
+    /// Send what a credential is put into.
+    clients: Clients,
     limits: RunLimits,
     env_names: Vec<String>,
     read_paths: Vec<PathBuf>,
@@ -76,7 +79,8 @@ impl Drop for ServerGuard {
 impl StdioServers {
     pub(super) fn new(sandboxed: Arc<Sandboxed>, lookup: Arc<dyn Lookup>, options: &McpOptions) -> Self {
         let McpOptions { limits, env_names, read_paths, .. } = options.clone();
-        Self { sandboxed, lookup, limits, env_names, read_paths, keepers: Mutex::default() }
+        let clients = Clients::new(Arc::clone(&lookup));
+        Self { sandboxed, lookup, clients, limits, env_names, read_paths, keepers: Mutex::default() }
     }
 
     /// Refuses what this worker does not give to any server.
@@ -109,14 +113,16 @@ impl StdioServers {
         Ok(Some(View { workspace, denied: call.place.denied.clone(), masks }))
     }
 
-    /// Starts `server`, which sees `view`, with `values` in its variables.
+    /// Starts `server`, which sees `view`, with the credentials it is given.
     pub(super) async fn start(
         &self,
         server: &McpStdioServer,
         view: Option<&View>,
-        values: &BTreeMap<String, String>,
+        given: &RunCredentials,
+        injections: &Arc<Injections>,
     ) -> Result<(Transport, Guard, Arc<ServerRun>), ToolError> {
-        let spec = self.spec(server, view, values)?;
+        let mut spec = self.spec(server, view, given)?;
+        spec.network = self.network(server, given, injections)?;
         let opened = self.sandboxed.backend.open(spec, StreamRates::default()).await;
         let Session { input, output, running } = opened.map_err(|error| match error {
             // Its caller chose none of this.
@@ -142,7 +148,7 @@ impl StdioServers {
         &self,
         server: &McpStdioServer,
         view: Option<&View>,
-        values: &BTreeMap<String, String>,
+        given: &RunCredentials,
     ) -> Result<SandboxSpec, ToolError> {
         let mut spec = SandboxSpec::server(server.argv.clone());
         spec.limits = self.limits.clone();
@@ -151,8 +157,8 @@ impl StdioServers {
         let own = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
         spec.env = server.env_names.iter().filter_map(own).collect();
         spec.env.extend(server.env.clone());
-        spec.env.extend(values.clone());
         spec.declared_env = spec.env.keys().cloned().collect();
+        given.put_into(&mut spec);
         if let Some(view) = view {
             let (host, masks) = (view.workspace.clone(), view.masks.clone());
             let access = match server.sandbox.workspace {
@@ -166,11 +172,33 @@ impl StdioServers {
             spec.workspace = Some(WorkspaceMount { host, access, quota });
             spec.masks = masks;
         }
-        if !server.sandbox.allowed_hosts.is_empty() {
-            let egress = Egress::of_places(&server.sandbox.allowed_hosts, &server.sandbox.allowed_ports);
-            spec.network = Some(Arc::new(EgressGate::new(egress, Arc::clone(&self.lookup))));
-        }
         Ok(spec)
+    }
+
+    /// The hosts it may reach, with what is put into requests to them; nothing when there are none.
+    fn network(
+        &self,
+        server: &McpStdioServer,
+        given: &RunCredentials,
+        injections: &Arc<Injections>,
+    ) -> Result<Option<Arc<dyn Gate>>, ToolError> {
+        if server.sandbox.allowed_hosts.is_empty() {
+            return Ok(None);
+        }
+        let egress = Egress::of_places(&server.sandbox.allowed_hosts, &server.sandbox.allowed_ports);
+        let gate = EgressGate::new(egress.clone(), Arc::clone(&self.lookup));
+        if given.proxied.is_empty() {
+            return Ok(Some(Arc::new(gate)));
+        }
+        let client = self.clients.of(&egress).map_err(|error| invalid_binding(innermost(&error)))?;
+        Ok(Some(Arc::new(CredentialGate {
+            gate,
+            egress,
+            client,
+            headers: given.proxied.clone(),
+            injections: Arc::clone(injections),
+            credentials: Arc::clone(&self.sandboxed.credentials),
+        })))
     }
 }
 

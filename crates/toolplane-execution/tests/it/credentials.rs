@@ -303,6 +303,52 @@ async fn requests_and_processes_are_given_theirs() {
     }
 }
 
+#[tokio::test]
+async fn a_process_finds_its_file_and_no_other_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = secret(folder.path(), "key", &format!("-----{SECRET}\n{SECRET}-----\n"));
+    let login = secret(folder.path(), "login", "bot:another-swordfish");
+    let (toolbox, _) =
+        toolbox(folder.path(), vec![in_file("key", "raw", &key), in_file("login", "basic", &login)]).await;
+    let placed = |credential: &str, name: &str, field: Option<&str>| CredentialUse {
+        field: field.map(str::to_owned),
+        ..CredentialUse::whole(credential, CredentialPlacement::File { name: name.into() })
+    };
+    let script = "cd \"$CREDENTIALS_DIRECTORY\" && pwd && ls && wc -c < key.pem && cat password; echo; cat key.pem; \
+        (env; cat /proc/*/environ) 2>/dev/null | grep -c swordfish; grep -rl swordfish /tmp /workspace /dev/shm; \
+        cp key.pem /workspace/copy 2>&1; touch /run/credentials/more 2>&1";
+    let process = ProcessBinding {
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        credentials: vec![placed("key", "key.pem", None), placed("login", "password", Some("password"))],
+        success_exit_codes: vec![1],
+        ..ProcessBinding::default()
+    };
+    let workspace = tempfile::tempdir().unwrap();
+    let mut asked = call(ExecutionBinding::Process(process.clone()), json!({}));
+    asked.place.sandbox_profile = Some("workspace_read_only".into());
+    asked.place.workspace = Some(workspace.path().to_owned());
+    let outcome = execute(&toolbox, &asked).await;
+    let said = text(&outcome);
+    let expected = format!(
+        "/run/credentials\nkey.pem\npassword\n{}\n[credential login]\n[credential key]0\n",
+        2 * SECRET.len() + 12
+    );
+    assert!(outcome.is_success() && said.starts_with(&expected), "{said} {:?}", outcome.error);
+    assert_eq!(said.matches("Read-only file system").count(), 2, "{said}");
+    without(&outcome, SECRET);
+    assert_eq!(std::fs::read_dir(workspace.path()).unwrap().count(), 0, "nothing of it is in the workspace");
+
+    // A new secret is in the next run, and one that does not fit starts nothing.
+    secret(folder.path(), "key", "another-secret-22");
+    let argv = ["sh", "-c", "wc -c < /run/credentials/key.pem; cat /run/credentials/key.pem"].map(str::to_owned);
+    let newer = ProcessBinding { argv: argv.to_vec(), success_exit_codes: Vec::new(), ..process.clone() };
+    let outcome = execute(&toolbox, &call(ExecutionBinding::Process(newer), json!({}))).await;
+    assert_eq!(text(&outcome), "17\n[credential key]");
+    let unfit = ProcessBinding { credentials: vec![placed("key", "../key", None)], ..process };
+    let outcome = execute(&toolbox, &call(ExecutionBinding::Process(unfit), json!({}))).await;
+    assert_eq!(failure(&outcome).1, "credential.unfit");
+}
+
 /// Keeps what it is asked, and answers nothing.
 #[derive(Default)]
 struct Questions(Mutex<Vec<String>>);

@@ -2,5 +2,6 @@
 
 pub(crate) mod bed;
 pub(crate) mod http;
+mod proxied;
 pub(crate) mod sessions;
 mod stdio;

@@ -47,6 +47,7 @@ impl From<&records::McpStdioServer> for v1::McpStdioServer {
             env: record.env.clone(),
             env_names: record.env_names.clone(),
             credentials: record.credentials.clone(),
+            placed_credentials: field::outs(&record.placed_credentials),
             sandbox: Some((&record.sandbox).into()),
         }
     }
@@ -61,6 +62,7 @@ impl TryFrom<v1::McpStdioServer> for records::McpStdioServer {
             env: message.env,
             env_names: message.env_names,
             credentials: message.credentials,
+            placed_credentials: field::list("placed_credentials", message.placed_credentials)?,
             sandbox: field::optional("sandbox", message.sandbox)?.unwrap_or_default(),
         })
     }

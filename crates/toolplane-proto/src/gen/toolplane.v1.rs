@@ -2495,7 +2495,7 @@ pub mod credential_placement {
         /// A variable of the environment of a process.
         #[prost(message, tag = "4")]
         Env(super::NamedPlacement),
-        /// A file that a process can read; its name has no folders.
+        /// A file that a process can read, in `/run/credentials`; its name has no folders.
         #[prost(message, tag = "5")]
         File(super::NamedPlacement),
         /// A header of the requests that a process sends through the worker's proxy.
@@ -2860,6 +2860,9 @@ pub struct McpStdioServer {
     /// What the program needs of its sandbox.
     #[prost(message, optional, tag = "5")]
     pub sandbox: ::core::option::Option<McpSandbox>,
+    /// Further credentials, each at its place: a variable, a file, or requests through the proxy of its sandbox.
+    #[prost(message, repeated, tag = "6")]
+    pub placed_credentials: ::prost::alloc::vec::Vec<CredentialUse>,
 }
 /// What a program that is a server needs of its sandbox. Nothing is the default.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -6,7 +6,7 @@ use serde_json::json;
 use toolplane_providers::{check, counts, health};
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{ProviderId, TenantId};
-use toolplane_records::provider::{CredentialPlacement, Provider, ProviderDocument, ProviderSource, ProviderStatus};
+use toolplane_records::provider::{Provider, ProviderDocument, ProviderSource, ProviderStatus};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
@@ -130,14 +130,6 @@ impl Registry {
                 if !self.has_document(&provider.tenant, digest).await? =>
             {
                 add("source.document", format!("`{digest}` is not kept here: hand it in with UploadDocument"));
-            }
-            ProviderSource::McpStdio { .. } => {
-                for (index, used) in provider.credentials.iter().enumerate() {
-                    if !matches!(used.placement, CredentialPlacement::Env { .. }) {
-                        let rule = "is not given to MCP servers in the sandbox: use an environment variable".to_owned();
-                        add(&format!("credentials[{index}].placement"), rule);
-                    }
-                }
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use toolplane_records::mcp::{McpBinding, McpHttpServer, McpServer, McpStdioServer};
 use url::Url;
 
-use super::{BINDING, check_hosts, is_header, is_variable};
+use super::{BINDING, check_hosts, credentials, is_header, is_variable};
 use crate::limits::CatalogLimits;
 use crate::validate::checks::{check_list_length, check_name};
 use crate::violations::{Violations, shown};
@@ -56,6 +56,8 @@ fn check_stdio(stdio: &McpStdioServer, limits: &CatalogLimits, faults: &mut Viol
             faults.add(&server, format!("`{}` is not an environment variable", shown(name, 80)));
         }
     }
+    let (uses, bound) = (&stdio.placed_credentials, credentials::Bound::Server(&stdio.sandbox.allowed_hosts));
+    credentials::check(&format!("{server}.placed_credentials"), uses, bound, limits, faults);
     check_hosts(&format!("{server}.sandbox.allowed_hosts"), &stdio.sandbox.allowed_hosts, limits, faults);
     for (index, path) in stdio.sandbox.read_paths.iter().enumerate() {
         if !path.starts_with('/') || path.contains('\0') || path.split('/').any(|part| matches!(part, "." | "..")) {

@@ -51,7 +51,7 @@ async fn a_server_over_http_is_asked_like_any_other() {
     let outcome = bed.run(of("steps", json!({}))).await;
     assert_eq!((text(&outcome), &evidence(&outcome)["progress"]), ("stepped", &json!(4)));
     let outcome = bed.run(call(binding(McpServer::Http(at.clone()), None), json!({}))).await;
-    assert_eq!(text(&outcome), "13 tools, 1 refused");
+    assert_eq!(text(&outcome), "15 tools, 1 refused");
     let mut with = at.clone();
     with.headers = pairs([("X-Team", "blue")]);
     let outcome = bed.run(call_of(McpServer::Http(with), "header", json!({"name": "X-Team"}))).await;

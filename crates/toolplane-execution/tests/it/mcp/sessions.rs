@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolplane_execution::{Call, CredentialSource, McpOptions, Outcome, PoolLimits, ProgressSink, ProgressUpdate};
+use toolplane_records::credential::{CredentialPlacement, CredentialUse};
 use toolplane_records::mcp::{McpServer, McpSharing};
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_wait::eventually;
@@ -164,6 +165,36 @@ async fn a_credential_is_where_its_binding_says_and_a_new_one_begins_a_new_sessi
     }
     // Whom the credential is not for gets nothing.
     let mut other = with("env");
+    other.origin.tenant = "other".to_owned();
+    assert_eq!(failure(&bed.run(other).await).1, "credential.out_of_scope");
+}
+
+#[tokio::test]
+async fn a_credential_in_a_file_is_there_for_its_server_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    let small = json!({"name": "small-token", "kind": "raw", "source": {"file": file}, "tenants": ["default"]});
+    let broker = Arc::new(broker(vec![configured(small)]));
+    let bed = Bed::with_credentials(McpOptions::default(), Arc::new(CredentialSource::new(Arc::clone(&broker)))).await;
+    let with = |tool: &str, path: &str| {
+        let mut server = program();
+        let placement = CredentialPlacement::File { name: "token".to_owned() };
+        server.placed_credentials = vec![CredentialUse::whole("small-token", placement)];
+        call_of(McpServer::Stdio(server), tool, json!({"path": path, "name": "CREDENTIALS_DIRECTORY"}))
+    };
+    let outcome = bed.run(with("read", "/run/credentials/token")).await;
+    assert_eq!((failure(&outcome).0, effects(&outcome)), ("credential_missing", "none"));
+    for (token, count) in [("the-first-secret", 3), ("the-first-secret", 6), ("the-second-secret", 3)] {
+        secret(folder.path(), "token", token);
+        broker.load().await;
+        assert_eq!(text(&bed.run(with("read", "/run/credentials/token")).await), "[credential small-token]");
+        assert_eq!(text(&bed.run(with("env", "")).await), "/run/credentials");
+        assert_eq!(calls(&bed, with("who", "")).await, count, "{token}");
+    }
+    // It cannot be changed, and another server has no such directory.
+    assert_eq!(text(&bed.run(with("write", "/run/credentials/token")).await), "Read-only file system");
+    assert_eq!(text(&bed.call("read", json!({"path": "/run/credentials/token"})).await), "No such file or directory");
+    let mut other = with("read", "/run/credentials/token");
     other.origin.tenant = "other".to_owned();
     assert_eq!(failure(&bed.run(other).await).1, "credential.out_of_scope");
 }

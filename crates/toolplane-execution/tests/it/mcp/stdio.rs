@@ -50,7 +50,7 @@ async fn an_answer_is_an_outcome() {
 async fn without_a_tool_a_call_says_what_there_is() {
     let bed = Bed::new().await;
     let outcome = bed.run(call(binding(McpServer::Stdio(program()), None), json!({}))).await;
-    assert_eq!(text(&outcome), "13 tools, 1 refused", "{outcome:?}");
+    assert_eq!(text(&outcome), "15 tools, 1 refused", "{outcome:?}");
     let list: ToolList = serde_json::from_slice(outcome.structured_content.unwrap().bytes()).unwrap();
     assert_eq!((list.server.name.as_str(), list.tools[0].name.as_str()), ("small", "echo"));
     assert_eq!(list.tools[0].input_schema.text(), r#"{"type": "object", "b": 100.0}"#);

@@ -7,6 +7,9 @@ use toolplane_records::credential::{CredentialPlacement, CredentialUse};
 use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::interface::{SafetyFact, ToolInterface};
 use toolplane_records::mapping::ExternalMapping;
+use toolplane_records::mcp::{
+    McpBinding, McpHeaderParameter, McpSandbox, McpServer, McpSharing, McpStdioServer, McpWorkspace,
+};
 use toolplane_records::operation::{
     BodyEncoding, BodyPart, CredentialRequirement, OperationBinding, OperationBody, OperationParameter, ParameterPlace,
     ParameterStyle, TokenSource,
@@ -33,6 +36,7 @@ pub(super) fn samples() -> Vec<Sample> {
         published("execution-profile", &process_profile(), r#"{"execution_profile_id":"p","execution_kind":"shell"}"#),
         ours("execution-profile-http", &profile(http()), EXECUTION_SHELL),
         ours("execution-profile-operation", &profile(operation()), EXECUTION_OPERATION),
+        ours("execution-profile-mcp", &profile(mcp()), EXECUTION_MCP),
         ours("execution-profile-native", &profile(native()), EXECUTION_NATIVE),
         published("permission-profile", &permission(), r#"{"permission_profile_id":"p","risk_level":"low"}"#),
         published("deferred-tool", &deferred(), r#"{"tool_id":"t-1","name":"a.b","loading_state":"deferred"}"#),
@@ -48,6 +52,8 @@ const EXECUTION_NATIVE: &str = r#"{"execution_profile_id":"p","execution_kind":"
     "binding":{"type":"process","argv":["true"]}}"#;
 const EXECUTION_OPERATION: &str = r#"{"execution_profile_id":"p","execution_kind":"http_api","binding":{"type":"operation",
     "operation":"GET /","method":"GET","server":"https://a.org","path":"/","allowed_host":"a.org","allowed_port":443}}"#;
+const EXECUTION_MCP: &str = r#"{"execution_profile_id":"p","execution_kind":"mcp_server","binding":{"type":"mcp","provider_id":"p",
+    "server":{"transport":"stdio","argv":["a"]}}}"#;
 const SEARCH: &str = r#"{"query":"x","query_type":"keyword","matches":[],"total_deferred_tools":0,
     "next_action":"refine_query"}"#;
 
@@ -161,6 +167,33 @@ fn http() -> ExecutionBinding {
 
 fn credential(placement: CredentialPlacement) -> CredentialUse {
     CredentialUse { credential: "github_token".to_owned(), field: Some("token".to_owned()), placement }
+}
+
+fn mcp() -> ExecutionBinding {
+    let proxied =
+        CredentialPlacement::Proxy { hosts: strings(&["api.example.org"]), name: "X-Key".to_owned(), prefix: None };
+    ExecutionBinding::Mcp(McpBinding {
+        provider_id: "git".into(),
+        server: McpServer::Stdio(McpStdioServer {
+            argv: strings(&["mcp-server-git", "--repository", "."]),
+            env: BTreeMap::from([("LANG".to_owned(), "C.UTF-8".to_owned())]),
+            env_names: strings(&["TZ"]),
+            credentials: BTreeMap::from([("TOKEN".to_owned(), "github_token".to_owned())]),
+            placed_credentials: vec![
+                credential(CredentialPlacement::File { name: "key.pem".to_owned() }),
+                credential(proxied),
+            ],
+            sandbox: McpSandbox {
+                allowed_hosts: strings(&["*.example.org"]),
+                allowed_ports: vec![443],
+                workspace: McpWorkspace::Read,
+                read_paths: strings(&["/opt/mcp"]),
+            },
+        }),
+        tool: some("git status"),
+        header_parameters: vec![McpHeaderParameter { path: strings(&["a", "b"]), header: "B".to_owned() }],
+        sharing: McpSharing::Session,
+    })
 }
 
 fn operation() -> ExecutionBinding {

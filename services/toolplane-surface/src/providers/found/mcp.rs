@@ -11,7 +11,7 @@ use toolplane_records::mapping::ExternalMapping;
 use toolplane_records::mcp::{McpBinding, McpHttpServer, McpSandbox, McpServer, McpSharing, McpStdioServer};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::provider::{CredentialPlacement, Provider, ProviderSource, ToolRefusal};
+use toolplane_records::provider::{CredentialPlacement, CredentialUse, Provider, ProviderSource, ToolRefusal};
 use toolplane_records::vocabulary::{
     AccessKind, ExecutionKind, ProviderFault, ProviderTrust, RefusalCode, RiskLevel, SessionSharing, ToolKind,
     WriteEffect,
@@ -125,9 +125,9 @@ fn credentials(provider: &Provider) -> Vec<String> {
 
 /// The server as workers are told of it; nothing for other kinds of providers.
 pub(crate) fn server(provider: &Provider) -> Option<McpServer> {
-    let placed = |name_of: fn(&CredentialPlacement) -> Option<&String>| -> BTreeMap<String, String> {
+    let placed = |name_of: fn(&CredentialUse) -> Option<&String>| -> BTreeMap<String, String> {
         let used = provider.credentials.iter();
-        used.filter_map(|used| Some((name_of(&used.placement)?.clone(), used.credential.clone()))).collect()
+        used.filter_map(|used| Some((name_of(used)?.clone(), used.credential.clone()))).collect()
     };
     match &provider.source {
         ProviderSource::McpStdio { argv, env, pass_env, read_only_paths, workspace } => {
@@ -135,10 +135,13 @@ pub(crate) fn server(provider: &Provider) -> Option<McpServer> {
                 argv: argv.clone(),
                 env: env.clone(),
                 env_names: pass_env.clone(),
-                credentials: placed(|placement| match placement {
-                    CredentialPlacement::Env { name } => Some(name),
-                    _ => None,
-                }),
+                credentials: placed(variable),
+                placed_credentials: provider
+                    .credentials
+                    .iter()
+                    .filter(|used| variable(used).is_none())
+                    .cloned()
+                    .collect(),
                 sandbox: McpSandbox {
                     allowed_hosts: provider.reach.hosts.clone(),
                     allowed_ports: provider.reach.ports.clone(),
@@ -150,13 +153,21 @@ pub(crate) fn server(provider: &Provider) -> Option<McpServer> {
         ProviderSource::McpHttp { url, headers } => Some(McpServer::Http(McpHttpServer {
             url: url.clone(),
             headers: headers.clone(),
-            credentials: placed(|placement| match placement {
+            credentials: placed(|used| match &used.placement {
                 CredentialPlacement::Header { name, .. } => Some(name),
                 _ => None,
             }),
             allowed_hosts: provider.reach.hosts.clone(),
             allowed_ports: provider.reach.ports.clone(),
         })),
+        _ => None,
+    }
+}
+
+/// The variable that is the whole of a credential.
+fn variable(used: &CredentialUse) -> Option<&String> {
+    match &used.placement {
+        CredentialPlacement::Env { name } if used.field.is_none() => Some(name),
         _ => None,
     }
 }

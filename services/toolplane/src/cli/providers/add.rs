@@ -56,8 +56,8 @@ pub(crate) struct AddArgs {
     /// Which of its tools may be called before somebody has looked at them.
     #[arg(long, value_enum, default_value_t = Trust::None)]
     trust: Trust,
-    /// A credential of the workers, and where it is put: `env:VARIABLE=NAME`, `header:HEADER=NAME`, `authorization=NAME`, `query:FIELD=NAME`,
-    /// `cookie:COOKIE=NAME`, `scheme:SCHEME=NAME`.
+    /// A credential of the workers, and where it is put: `env:VARIABLE=NAME`, `file:FILE=NAME`, `proxy:HOST,HEADER=NAME` (more hosts
+    /// before the header), `header:HEADER=NAME`, `authorization=NAME`, `query:FIELD=NAME`, `cookie:COOKIE=NAME`, `scheme:SCHEME=NAME`.
     #[arg(long = "credential", value_name = "PLACE=NAME")]
     credentials: Vec<String>,
     /// A host it may reach; may be given several times.
@@ -327,6 +327,12 @@ fn credential(text: &str) -> Result<Given, Failure> {
     let place = match place.split_once(':') {
         None if place == "authorization" => header("Authorization"),
         Some(("env", at)) => Spot::Env(named(at)),
+        Some(("file", at)) => Spot::File(named(at)),
+        Some(("proxy", at)) => {
+            let (hosts, header) = at.rsplit_once(',').ok_or_else(wrong)?;
+            let hosts = hosts.split(',').map(str::to_owned).collect();
+            Spot::Proxy(v1::ProxyPlacement { hosts, name: header.to_owned(), prefix: None })
+        }
         Some(("header", at)) => header(at),
         Some(("query", at)) => Spot::Query(named(at)),
         Some(("cookie", at)) => Spot::Cookie(named(at)),
@@ -352,7 +358,12 @@ mod tests {
         let header = v1::HeaderPlacement { name: "Authorization".to_owned(), prefix: None };
         assert_eq!(placed("authorization=x"), Some(("x".to_owned(), Spot::Header(header))));
         assert_eq!(credential("scheme:key=x").ok(), Some(Given::Scheme("key".to_owned(), "x".to_owned())));
-        for wrong in ["x", "token=x", "env=x", "env:x"] {
+        let file = v1::NamedPlacement { name: "key.pem".to_owned() };
+        assert_eq!(placed("file:key.pem=x"), Some(("x".to_owned(), Spot::File(file))));
+        let hosts = ["a.example", "[::1]"].map(str::to_owned).to_vec();
+        let proxy = v1::ProxyPlacement { hosts, name: "Authorization".to_owned(), prefix: None };
+        assert_eq!(placed("proxy:a.example,[::1],Authorization=x"), Some(("x".to_owned(), Spot::Proxy(proxy))));
+        for wrong in ["x", "token=x", "env=x", "env:x", "proxy:a.example=x"] {
             assert!(credential(wrong).is_err(), "{wrong}");
         }
     }
