@@ -73,7 +73,13 @@ impl Calls {
         match content {
             Some(Body::Inline(bytes)) => Ok(Some(bytes)),
             Some(Body::Ref(uri)) => self.read(provider, &called.invocation_id, uri).await.map(Some),
-            None => Ok(None),
+            // What is too large for a result is kept elsewhere, and the last block says where.
+            None => match called.result.content.last().and_then(|block| block.block.as_ref()) {
+                Some(Block::PersistedOutputRef(kept)) if kept.media_type == "application/json" => {
+                    self.read(provider, &called.invocation_id, kept.uri.clone()).await.map(Some)
+                }
+                _ => Ok(None),
+            },
         }
     }
 
