@@ -17,14 +17,18 @@ const FILE_LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_de
 /// The registrations of one file. Returns an error when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
 /// or as [`parse`] does; the error is the rule the file broke, with the place in it.
 pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
+    parse(&json_of(file)?)
+}
+
+/// What the file says, as JSON. Returns an error as [`read`] does.
+pub(crate) fn json_of(file: &Path) -> Result<Vec<u8>, String> {
     let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
-    if file.extension().is_some_and(|extension| extension == "toml") {
-        let text = std::str::from_utf8(&bytes).map_err(|error| format!("is not valid UTF-8: {error}"))?;
-        let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let bytes = serde_json::to_vec(&table).map_err(|error| error.to_string())?;
-        return parse(&bytes);
+    if file.extension().is_none_or(|extension| extension != "toml") {
+        return Ok(bytes);
     }
-    parse(&bytes)
+    let text = std::str::from_utf8(&bytes).map_err(|error| format!("is not valid UTF-8: {error}"))?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    serde_json::to_vec(&table).map_err(|error| error.to_string())
 }
 
 /// The registrations in a JSON text of the shapes a tool file may have.

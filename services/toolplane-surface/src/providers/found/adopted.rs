@@ -1,8 +1,12 @@
 //! A registration that others wrote, made one of a provider's.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use toolplane_catalog::Registration;
-use toolplane_providers::ToolNames;
+use toolplane_providers::{Found, ToolNames};
 use toolplane_records::provider::{Provider, ToolRefusal};
+use toolplane_records::visible::excerpt;
+use toolplane_records::vocabulary::RefusalCode;
 
 /// The registration of the tool that `provider` calls `native_id`: its names and ids are the platform's, the rest is as it was written.
 pub(super) fn adopted(
@@ -36,4 +40,29 @@ pub(super) fn adopted(
         profile.permission_profile_id = names.permission_profile_id;
     }
     Ok(registration)
+}
+
+/// A tool whose registration cannot be read; `called` says what the provider calls it, by the namespace and the name that are written there.
+pub(super) fn unreadable(
+    text: &RawValue,
+    error: &serde_json::Error,
+    called: impl FnOnce(Option<&str>, &str) -> String,
+) -> Found {
+    #[derive(Deserialize)]
+    struct Tool {
+        declaration: Declaration,
+    }
+    #[derive(Deserialize)]
+    struct Declaration {
+        namespace: Option<String>,
+        name: String,
+    }
+    let tool: Option<Tool> = serde_json::from_str(text.get()).ok();
+    let native_id = tool.map(|tool| called(tool.declaration.namespace.as_deref(), &tool.declaration.name));
+    // The place is one in a text that nobody has seen.
+    let error = error.to_string();
+    let rule = error.split(" at line ").next().unwrap_or_default();
+    let reason = format!("is no registration: {}", excerpt(rule, 240));
+    let made = Err(ToolRefusal { code: RefusalCode::InvalidDefinition, reason });
+    Found { native_id: native_id.unwrap_or_default(), made }
 }

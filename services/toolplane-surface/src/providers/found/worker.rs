@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use toolplane_catalog::Registration;
 use toolplane_providers::{Found, ToolNames, native};
 use toolplane_records::provider::{Provider, ToolRefusal};
-use toolplane_records::visible::excerpt;
-use toolplane_records::vocabulary::{ExecutionKind, ProviderFault, ProviderTrust, RefusalCode, RiskLevel};
+use toolplane_records::vocabulary::{ExecutionKind, ProviderFault, ProviderTrust, RiskLevel};
 
-use super::adopted::adopted;
+use super::adopted::{adopted, unreadable};
 use super::{World, execution_profile, interface, permission_profile, say};
 use crate::declarations;
 use crate::providers::look::{Fault, Said};
@@ -44,14 +42,7 @@ fn found(provider: &Provider, prefix: &str, text: &RawValue) -> Found {
             let made = made(provider, prefix, &native_id, registration);
             Found { native_id, made }
         }
-        Err(error) => {
-            // The place is one in a text that nobody has seen.
-            let error = error.to_string();
-            let rule = error.split(" at line ").next().unwrap_or_default();
-            let reason = format!("is no registration: {}", excerpt(rule, 240));
-            let made = Err(ToolRefusal { code: RefusalCode::InvalidDefinition, reason });
-            Found { native_id: name_in(prefix, text).unwrap_or_default(), made }
-        }
+        Err(error) => unreadable(text, &error, |_, name| native::own_name(prefix, name).to_owned()),
     }
 }
 
@@ -69,20 +60,6 @@ fn filled(text: &RawValue) -> Result<Registration, serde_json::Error> {
         *written = to_raw_value(&members)?;
     }
     serde_json::from_str(to_raw_value(&parts)?.get())
-}
-
-/// What the provider calls a tool whose registration cannot be read.
-fn name_in(prefix: &str, text: &RawValue) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Tool {
-        declaration: Declaration,
-    }
-    #[derive(Deserialize)]
-    struct Declaration {
-        name: String,
-    }
-    let tool: Tool = serde_json::from_str(text.get()).ok()?;
-    Some(native::own_name(prefix, &tool.declaration.name).to_owned())
 }
 
 /// The registration as one of this provider's, which its workers alone run.
@@ -120,6 +97,7 @@ mod tests {
     use serde_json::json;
     use toolplane_records::interface::SafetyFact;
     use toolplane_records::profile::ExecutionBinding;
+    use toolplane_records::vocabulary::RefusalCode;
 
     use super::*;
 
