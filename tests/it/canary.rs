@@ -158,7 +158,7 @@ async fn no_secret_of_any_provider_is_kept_or_shown_anywhere() {
 /// Tools of a provider whose credential no worker has are hidden, and shown again when it is back.
 async fn hidden_while_it_is_missing(shell: &Shell, secret: &std::path::Path) {
     let kept = std::fs::read_to_string(secret).unwrap();
-    let surface = shell.json(0, &["surface", "create"]);
+    let surface = shell.json(0, &["surface", "create", "--load", "small.leak"]);
     let surface = surface["surface_id"].as_str().unwrap().to_owned();
     let show = || shell.json(0, &["surface", "show", &surface])["blocked_tools"].to_string();
     assert!(!show().contains("credential_missing"), "{}", show());

@@ -337,4 +337,22 @@ mod tests {
         let places = ["credentials[1].placement", "credentials[2].placement", "credentials[3].placement"];
         assert_eq!(found, [&places[..], &["scheme_credentials.oauth"]].concat());
     }
+
+    #[test]
+    fn a_header_is_put_into_requests_that_can_be_made() {
+        let of = |hosts: Value, source: &str| {
+            faults(|value| {
+                value["source"] = json!({ "kind": source, "argv": ["server"], "url": "https://a.org/" });
+                value["reach"] = json!({ "hosts": ["api.a.org", "*.b.org"] });
+                let placement = json!({ "in": "proxy", "hosts": hosts, "name": "X-Key" });
+                value["credentials"] = json!([{ "credential": "token", "placement": placement }]);
+            })
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(of(json!(["api.a.org", "x.b.org", "*.y.b.org"]), "mcp_stdio"), none);
+        for wrong in [json!([]), json!(["a.org"]), json!(["*.a.org"]), json!(["a b"]), json!(["*"])] {
+            assert_eq!(of(wrong.clone(), "mcp_stdio"), ["credentials[0].placement"], "{wrong}");
+        }
+        assert_eq!(of(json!(["api.a.org"]), "mcp_http"), ["credentials[0].placement"]);
+    }
 }

@@ -102,9 +102,10 @@ def begin(version):
 
 def listed():
     schema = {"type": "object", "b": 1e2}
-    more = ["die", "grow", "leak", *(["grown"] if os.path.exists("/workspace/grown") else [])]
-    more = [{"name": name, "inputSchema": schema, "annotations": {"readOnlyHint": True}} for name in more]
-    return {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS] + more + [{"name": "bad"}]}
+    reading = ["get", "die", "grow", "leak", *(["grown"] if os.path.exists("/workspace/grown") else [])]
+    more = [{"name": name, "inputSchema": schema, "annotations": {"readOnlyHint": True}} for name in reading]
+    plain = [{"name": name, "inputSchema": schema} for name in TOOLS if name not in reading]
+    return {"tools": plain + more + [{"name": "bad"}]}
 
 
 def call(params, say, meta):

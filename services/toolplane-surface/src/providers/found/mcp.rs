@@ -190,3 +190,25 @@ fn binding(provider: &Provider, server: McpServer, tool: &ToolDefinition) -> Mcp
         sharing: sharing(provider),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_told_each_credential_with_its_place() {
+        let placements = json!([
+            { "credential": "a", "placement": { "in": "env", "name": "A" } },
+            { "credential": "b", "field": "password", "placement": { "in": "env", "name": "B" } },
+            { "credential": "c", "placement": { "in": "file", "name": "c.pem" } },
+            { "credential": "d", "placement": { "in": "proxy", "hosts": ["api.a.org"], "name": "X-Key" } },
+        ]);
+        let provider = json!({ "provider_id": "gh", "tenant": "default", "namespace": "gh", "credentials": placements,
+            "reach": { "hosts": ["api.a.org"] }, "source": { "kind": "mcp_stdio", "argv": ["server"] } });
+        let provider: Provider = serde_json::from_value(provider).unwrap();
+        let Some(McpServer::Stdio(server)) = server(&provider) else { panic!("another server") };
+        assert_eq!(server.credentials, BTreeMap::from([("A".to_owned(), "a".to_owned())]));
+        assert_eq!(server.placed_credentials, provider.credentials[1..]);
+        assert_eq!(server.sandbox.allowed_hosts, ["api.a.org"]);
+    }
+}
