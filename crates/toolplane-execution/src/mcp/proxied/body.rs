@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use toolplane_sandbox::GateError;
 
 /// Most bytes of a piece.
-const PIECE: u64 = 16 * 1024;
+const PIECE: usize = 16 * 1024;
 
 /// How long a body is; nothing when the request has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ async fn read(length: u64, begun: &[u8], stream: &mut TcpStream, pieces: mpsc::S
     }
     let mut left = length - first.len() as u64;
     while left > 0 {
-        let mut piece = Vec::new();
-        let read = (&mut *stream).take(left.min(PIECE)).read_buf(&mut piece).await;
+        let mut piece = Vec::with_capacity(PIECE);
+        let read = (&mut *stream).take(left.min(PIECE as u64)).read_buf(&mut piece).await;
         let next = match read {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => Ok(Bytes::from(piece)),
