@@ -1,6 +1,7 @@
 //! The credentials of a worker, as adapters use them: named by a binding, got at the last moment, and put where the binding says.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -37,6 +38,10 @@ pub(crate) struct RunCredentials {
     /// What the proxy of its sandbox puts into its requests.
     pub(crate) proxied: Vec<ProxyHeader>,
 }
+
+/// What goes into the requests of a call. Nothing of it may be told; equal hashes are of equal values at equal places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestCredentials(Arc<[Injection]>);
 
 // === impl CredentialSource ===
 
@@ -113,7 +118,7 @@ impl Injections {
     ///
     /// `exec.invalid_binding` when the request has cookies that are no text.
     pub fn put_into_request(&self, headers: &mut HeaderMap, url: &mut Url) -> Result<(), ToolError> {
-        put_into_request(&self.placed, headers, url).map_err(|rule| nothing_done(*invalid_binding(rule.to_string())))
+        put(&self.placed, headers, url)
     }
 
     /// What a program is given of them.
@@ -136,6 +141,22 @@ impl Injections {
             }
         }
         Ok(given)
+    }
+
+    /// What goes into requests of them.
+    ///
+    /// # Errors
+    ///
+    /// `credential.unfit` when a place is none of a request.
+    pub(crate) fn of_requests(&self) -> Result<RequestCredentials, ToolError> {
+        for injection in &self.placed {
+            match injection {
+                Injection::Header { .. } | Injection::Query { .. } | Injection::Cookie { .. } => {}
+                Injection::Env { name, .. } | Injection::File { name, .. } => return Err(unfit(name)),
+                Injection::Proxy(_) => return Err(unfit("the proxy")),
+            }
+        }
+        Ok(RequestCredentials(self.placed.as_slice().into()))
     }
 
     /// The other side refused them (status 401): each is looked for again before its next use.
@@ -165,6 +186,33 @@ impl RunCredentials {
         }
         spec.private_files = self.files.clone();
     }
+}
+
+// === impl RequestCredentials ===
+
+impl RequestCredentials {
+    /// As [`Injections::put_into_request`], with the same errors.
+    pub(crate) fn put_into(&self, headers: &mut HeaderMap, url: &mut Url) -> Result<(), ToolError> {
+        put(&self.0, headers, url)
+    }
+}
+
+impl Hash for RequestCredentials {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for injection in &*self.0 {
+            match injection {
+                Injection::Header { name, value } => ("header", name.as_str(), value.as_bytes()).hash(state),
+                Injection::Query { name, value } => ("query", name, value.reveal()).hash(state),
+                Injection::Cookie { name, value } => ("cookie", name, value.reveal()).hash(state),
+                // None of these goes into a request.
+                Injection::Env { .. } | Injection::File { .. } | Injection::Proxy(_) => {}
+            }
+        }
+    }
+}
+
+fn put(placed: &[Injection], headers: &mut HeaderMap, url: &mut Url) -> Result<(), ToolError> {
+    put_into_request(placed, headers, url).map_err(|rule| nothing_done(*invalid_binding(rule.to_string())))
 }
 
 /// A credential that does not fit the place `name`.

@@ -223,8 +223,8 @@ impl Prepared<'_> {
                     (transport, guard)
                 })
             }
-            (Servers::Http(servers), McpServer::Http(server), Values::Headers(values)) => {
-                servers.start(server, values, Arc::clone(&self.fault))
+            (Servers::Http(servers), McpServer::Http(server), Values::Request(given)) => {
+                servers.start(server, given.clone(), Arc::clone(&self.fault))
             }
             _ => Err(unavailable("the server is of another kind")),
         };

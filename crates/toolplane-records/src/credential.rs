@@ -82,7 +82,7 @@ impl CredentialUse {
         Self { credential: credential.into(), field: None, placement }
     }
 
-    /// What an MCP server is given: variables of a program and what else is placed for it, headers of a server over HTTP.
+    /// What an MCP server is given: variables of a program, headers of a server over HTTP, and what else is placed for it.
     pub fn of_mcp(server: &McpServer) -> Vec<Self> {
         let env = |(name, credential): (&String, &String)| {
             Self::whole(credential, CredentialPlacement::Env { name: name.clone() })
@@ -94,7 +94,9 @@ impl CredentialUse {
             McpServer::Stdio(stdio) => {
                 stdio.credentials.iter().map(env).chain(stdio.placed_credentials.iter().cloned()).collect()
             }
-            McpServer::Http(http) => http.credentials.iter().map(header).collect(),
+            McpServer::Http(http) => {
+                http.credentials.iter().map(header).chain(http.placed_credentials.iter().cloned()).collect()
+            }
         }
     }
 }
@@ -124,10 +126,15 @@ mod tests {
             placed_credentials: vec![file.clone()],
             ..McpStdioServer::default()
         };
-        let http = McpHttpServer { credentials: named("X-Key"), ..McpHttpServer::default() };
+        let query = CredentialUse::whole("key", CredentialPlacement::Query { name: "key".to_owned() });
+        let http = McpHttpServer {
+            credentials: named("X-Key"),
+            placed_credentials: vec![query.clone()],
+            ..McpHttpServer::default()
+        };
         let env = CredentialPlacement::Env { name: "API_KEY".to_owned() };
         let header = CredentialPlacement::Header { name: "X-Key".to_owned(), prefix: None };
         assert_eq!(CredentialUse::of_mcp(&McpServer::Stdio(stdio)), [CredentialUse::whole("key", env), file]);
-        assert_eq!(CredentialUse::of_mcp(&McpServer::Http(http)), [CredentialUse::whole("key", header)]);
+        assert_eq!(CredentialUse::of_mcp(&McpServer::Http(http)), [CredentialUse::whole("key", header), query]);
     }
 }

@@ -113,6 +113,9 @@ pub struct McpHttpServer {
     /// Headers filled with credentials: header to the name of the credential.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
+    /// Further credentials, each at its place in every request: a header, a parameter of the query, or a cookie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placed_credentials: Vec<CredentialUse>,
     /// Hosts it may be asked at beside that of the address; a name, or `*.` and the end of names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_hosts: Vec<String>,

@@ -1,9 +1,8 @@
 //! Servers over HTTP: requests within the allow list of the server.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ::http::{HeaderValue, Request, Response};
+use ::http::{Request, Response};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -11,12 +10,12 @@ use parking_lot::Mutex;
 use reqwest::Client;
 use toolplane_catalog::values::Egress;
 use toolplane_mcp::{Body, Guard, HttpEndpoint, HttpSend, SendError, Transport};
-use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::McpHttpServer;
 use url::Url;
 
-use crate::failure::{invalid_binding, nothing_done};
+use crate::credentials::RequestCredentials;
+use crate::failure::invalid_binding;
 use crate::http::{Clients, Lookup, denied_by_resolver, egress_denied, innermost};
 
 /// Asks servers over HTTP.
@@ -36,24 +35,17 @@ impl HttpServers {
         egress.check_url(&url).map_err(|error| *error)
     }
 
-    /// What asks `server`, with `values` in its headers. Why a request was refused is put into `fault`.
+    /// What asks `server`, with what is `given` in every request. Why a request was refused is put into `fault`.
     pub(super) fn start(
         &self,
         server: &McpHttpServer,
-        values: &BTreeMap<String, String>,
+        given: RequestCredentials,
         fault: Arc<Mutex<Option<ToolError>>>,
     ) -> Result<(Transport, Guard), ToolError> {
         let (url, egress) = place(server)?;
         let client = self.clients.of(&egress).map_err(|error| invalid_binding(innermost(&error)))?;
-        if let Some(header) = values.iter().find(|(_, value)| HeaderValue::from_str(value).is_err()) {
-            let message = format!("a credential cannot be put there: the header `{}` takes no such text", header.0);
-            return Err(nothing_done(ToolError::of(codes::CREDENTIAL_UNFIT, message)));
-        }
-        let mut headers: Vec<(String, String)> = server.headers.clone().into_iter().collect();
-        // A credential counts more than a plain header of the same name.
-        headers.retain(|(name, _)| !values.keys().any(|secret| secret.eq_ignore_ascii_case(name)));
-        headers.extend(values.clone());
-        let send = Arc::new(Within { client, egress, fault });
+        let headers = server.headers.clone().into_iter().collect();
+        let send = Arc::new(Within { client, egress, given, fault });
         let endpoint = HttpEndpoint { url: url.into(), headers, send };
         Ok((Transport::Http(endpoint), Box::new(())))
     }
@@ -81,6 +73,8 @@ fn place(server: &McpHttpServer) -> Result<(Url, Egress), ToolError> {
 struct Within {
     client: Client,
     egress: Egress,
+    /// Put in last, so that nothing else that knows the request has it.
+    given: RequestCredentials,
     /// Takes the refusal of a request, for the call that waits for the session.
     fault: Arc<Mutex<Option<ToolError>>>,
 }
@@ -88,13 +82,16 @@ struct Within {
 impl HttpSend for Within {
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, SendError>> {
         let allowed = self.allowed(&request);
-        let (client, fault) = (self.client.clone(), Arc::clone(&self.fault));
+        let (client, given, fault) = (self.client.clone(), self.given.clone(), Arc::clone(&self.fault));
         Box::pin(async move {
             allowed.map_err(|error| refused(error, &fault))?;
-            let request = reqwest::Request::try_from(request.map(reqwest::Body::from))
+            let mut request = reqwest::Request::try_from(request.map(reqwest::Body::from))
                 .map_err(|error| SendError::NotSent(format!("the request cannot be made{}", innermost(&error))))?;
-            let host = request.url().host_str().unwrap_or_default().to_owned();
-            let response = client.execute(request).await.map_err(|error| match denied_by_resolver(&error) {
+            let (mut url, host) = (request.url().clone(), request.url().host_str().unwrap_or_default().to_owned());
+            given.put_into(request.headers_mut(), &mut url).map_err(|error| refused(error, &fault))?;
+            *request.url_mut() = url;
+            let response = client.execute(request).await.map_err(reqwest::Error::without_url);
+            let response = response.map_err(|error| match denied_by_resolver(&error) {
                 Some(reason) => refused(egress_denied(&reason, &host), &fault),
                 None if error.is_connect() => {
                     SendError::NotSent(format!("the server cannot be reached{}", innermost(&error)))

@@ -98,6 +98,7 @@ impl From<&records::McpHttpServer> for v1::McpHttpServer {
             url: record.url.clone(),
             headers: record.headers.clone(),
             credentials: record.credentials.clone(),
+            placed_credentials: field::outs(&record.placed_credentials),
             allowed_hosts: record.allowed_hosts.clone(),
             allowed_ports: record.allowed_ports.iter().copied().map(u32::from).collect(),
         }
@@ -112,6 +113,7 @@ impl TryFrom<v1::McpHttpServer> for records::McpHttpServer {
             url: message.url,
             headers: message.headers,
             credentials: message.credentials,
+            placed_credentials: field::list("placed_credentials", message.placed_credentials)?,
             allowed_hosts: message.allowed_hosts,
             allowed_ports: field::ports("allowed_ports", &message.allowed_ports)?,
         })

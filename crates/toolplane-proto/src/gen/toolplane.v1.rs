@@ -2904,6 +2904,9 @@ pub struct McpHttpServer {
     /// Ports it may be asked at beside that of the address, at most 65535.
     #[prost(uint32, repeated, tag = "5")]
     pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
+    /// Further credentials, each at its place in every request: a header, a parameter of the query, or a cookie.
+    #[prost(message, repeated, tag = "6")]
+    pub placed_credentials: ::prost::alloc::vec::Vec<CredentialUse>,
 }
 /// An argument that is sent in a header as well.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -91,5 +91,7 @@ fn check_http(http: &McpHttpServer, limits: &CatalogLimits, faults: &mut Violati
             faults.add(format!("{server}.credentials.{}", shown(name, 80)), "is not the name of a header");
         }
     }
+    let (uses, bound) = (&http.placed_credentials, credentials::Bound::Request);
+    credentials::check(&format!("{server}.placed_credentials"), uses, bound, limits, faults);
     check_hosts(&format!("{server}.allowed_hosts"), &http.allowed_hosts, limits, faults);
 }

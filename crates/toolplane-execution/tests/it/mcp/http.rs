@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolplane_execution::{CredentialSource, McpOptions};
+use toolplane_records::credential::{CredentialPlacement, CredentialUse};
 use toolplane_records::mcp::{McpHttpServer, McpServer};
 
 use super::bed::{Bed, SERVER, binding, call, call_of, effects, evidence, pairs};
@@ -77,6 +78,31 @@ async fn a_credential_that_is_refused_is_got_anew_and_tried_once_more() {
     secret(folder.path(), "token", "the-second-secret");
     let outcome = asked().await;
     assert_eq!(text(&outcome), "x", "{outcome:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn credentials_go_to_their_places_in_every_request() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Listening::start());
+    let key = json!({"name": "key", "kind": "api_key", "source": {"file": folder.path().join("key")}, "tools": ["*"]});
+    secret(folder.path(), "key", "small-placed-secret");
+    let broker = Arc::new(broker(vec![configured(key)]));
+    let bed = Bed::with_credentials(McpOptions::default(), Arc::new(CredentialSource::new(broker))).await;
+    let mut at = server.at("127.0.0.77", "/keyed?team=1&apiKey=another");
+    let (cookie, query) = ("session".to_owned(), "apiKey".to_owned());
+    at.placed_credentials = vec![
+        CredentialUse::whole("key", CredentialPlacement::Query { name: query }),
+        CredentialUse::whole("key", CredentialPlacement::Cookie { name: cookie }),
+        CredentialUse::whole(
+            "key",
+            CredentialPlacement::Header { name: "X-Key".to_owned(), prefix: Some("Token ".to_owned()) },
+        ),
+    ];
+    let outcome = bed.run(call_of(McpServer::Http(at.clone()), "echo", json!({"text": "x"}))).await;
+    assert_eq!(text(&outcome), "x", "{outcome:?}");
+    at.placed_credentials.pop();
+    let outcome = bed.run(call_of(McpServer::Http(at), "echo", json!({"text": "x"}))).await;
+    assert_eq!(failure(&outcome), ("credential_missing", "http.status"), "{outcome:?}");
+    assert!(!format!("{outcome:?}").contains("small-placed-secret"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

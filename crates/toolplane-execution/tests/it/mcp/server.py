@@ -214,6 +214,11 @@ def serve_http(address):
             wants = {"/secret": "Bearer x", "/renewed": "Bearer the-second-secret"}.get(self.path)
             if wants and self.headers.get("Authorization") != wants:
                 return self.send(401, b"who are you", "text/plain", WWW_Authenticate="Bearer")
+            if self.path.startswith("/keyed"):
+                key = "small-placed-secret"
+                shown = [self.path, self.headers.get("Cookie"), self.headers.get("X-Key")]
+                if shown != [f"/keyed?team=1&apiKey={key}", f"session={key}", f"Token {key}"]:
+                    return self.send(401, b"who are you", "text/plain", WWW_Authenticate="Bearer")
             global presented
             presented = self.headers.get("Authorization", "-").removeprefix("Bearer ")
             message = json.loads(body)

@@ -125,23 +125,15 @@ fn credentials(provider: &Provider) -> Vec<String> {
 
 /// The server as workers are told of it; nothing for other kinds of providers.
 pub(crate) fn server(provider: &Provider) -> Option<McpServer> {
-    let placed = |name_of: fn(&CredentialUse) -> Option<&String>| -> BTreeMap<String, String> {
-        let used = provider.credentials.iter();
-        used.filter_map(|used| Some((name_of(used)?.clone(), used.credential.clone()))).collect()
-    };
     match &provider.source {
         ProviderSource::McpStdio { argv, env, pass_env, read_only_paths, workspace } => {
+            let (credentials, placed_credentials) = placed(provider, variable);
             Some(McpServer::Stdio(McpStdioServer {
                 argv: argv.clone(),
                 env: env.clone(),
                 env_names: pass_env.clone(),
-                credentials: placed(variable),
-                placed_credentials: provider
-                    .credentials
-                    .iter()
-                    .filter(|used| variable(used).is_none())
-                    .cloned()
-                    .collect(),
+                credentials,
+                placed_credentials,
                 sandbox: McpSandbox {
                     allowed_hosts: provider.reach.hosts.clone(),
                     allowed_ports: provider.reach.ports.clone(),
@@ -150,24 +142,48 @@ pub(crate) fn server(provider: &Provider) -> Option<McpServer> {
                 },
             }))
         }
-        ProviderSource::McpHttp { url, headers } => Some(McpServer::Http(McpHttpServer {
-            url: url.clone(),
-            headers: headers.clone(),
-            credentials: placed(|used| match &used.placement {
-                CredentialPlacement::Header { name, .. } => Some(name),
-                _ => None,
-            }),
-            allowed_hosts: provider.reach.hosts.clone(),
-            allowed_ports: provider.reach.ports.clone(),
-        })),
+        ProviderSource::McpHttp { url, headers } => {
+            let (credentials, placed_credentials) = placed(provider, header);
+            Some(McpServer::Http(McpHttpServer {
+                url: url.clone(),
+                headers: headers.clone(),
+                credentials,
+                placed_credentials,
+                allowed_hosts: provider.reach.hosts.clone(),
+                allowed_ports: provider.reach.ports.clone(),
+            }))
+        }
         _ => None,
     }
+}
+
+/// The credentials of a provider: those for which a name says everything, by that name, and the others with their places.
+fn placed(
+    provider: &Provider,
+    name_of: fn(&CredentialUse) -> Option<&String>,
+) -> (BTreeMap<String, String>, Vec<CredentialUse>) {
+    let (mut named, mut placed) = (BTreeMap::new(), Vec::new());
+    for used in &provider.credentials {
+        match name_of(used) {
+            Some(name) => drop(named.insert(name.clone(), used.credential.clone())),
+            None => placed.push(used.clone()),
+        }
+    }
+    (named, placed)
 }
 
 /// The variable that is the whole of a credential.
 fn variable(used: &CredentialUse) -> Option<&String> {
     match &used.placement {
         CredentialPlacement::Env { name } if used.field.is_none() => Some(name),
+        _ => None,
+    }
+}
+
+/// The header that has the whole of a credential, in the form of its kind.
+fn header(used: &CredentialUse) -> Option<&String> {
+    match &used.placement {
+        CredentialPlacement::Header { name, prefix: None } if used.field.is_none() => Some(name),
         _ => None,
     }
 }
@@ -210,5 +226,22 @@ mod tests {
         assert_eq!(server.credentials, BTreeMap::from([("A".to_owned(), "a".to_owned())]));
         assert_eq!(server.placed_credentials, provider.credentials[1..]);
         assert_eq!(server.sandbox.allowed_hosts, ["api.a.org"]);
+    }
+
+    #[test]
+    fn a_server_over_http_is_told_each_credential_with_its_place() {
+        let placements = json!([
+            { "credential": "a", "placement": { "in": "header", "name": "X-A" } },
+            { "credential": "b", "placement": { "in": "header", "name": "X-B", "prefix": "Token " } },
+            { "credential": "c", "field": "password", "placement": { "in": "header", "name": "X-C" } },
+            { "credential": "d", "placement": { "in": "query", "name": "apiKey" } },
+            { "credential": "e", "placement": { "in": "cookie", "name": "session" } },
+        ]);
+        let provider = json!({ "provider_id": "gh", "tenant": "default", "namespace": "gh", "credentials": placements,
+            "source": { "kind": "mcp_http", "url": "https://a.org/mcp" } });
+        let provider: Provider = serde_json::from_value(provider).unwrap();
+        let Some(McpServer::Http(server)) = server(&provider) else { panic!("another server") };
+        assert_eq!(server.credentials, BTreeMap::from([("X-A".to_owned(), "a".to_owned())]));
+        assert_eq!(server.placed_credentials, provider.credentials[1..]);
     }
 }

@@ -30,8 +30,8 @@ pub(crate) struct ImportArgs {
     /// Which of their tools may be called before somebody has looked at them.
     #[arg(long, value_enum, default_value_t = Trust::None)]
     trust: Trust,
-    /// A credential of the workers in place of a secret of the file: `env:VARIABLE=NAME`, `header:HEADER=NAME`, `authorization=NAME`. Each
-    /// server that has that variable or header is given it.
+    /// A credential of the workers in place of a secret of the file: `env:VARIABLE=NAME`, `header:HEADER=NAME`, `authorization=NAME`,
+    /// `query:PARAMETER=NAME`. Each server that has that variable, header or parameter is given it.
     #[arg(long = "credential", value_name = "PLACE=NAME")]
     credentials: Vec<String>,
     /// A host that its programs may reach; may be given several times.

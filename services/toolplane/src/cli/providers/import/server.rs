@@ -122,8 +122,33 @@ fn address(entry: Entry, given: &[v1::CredentialUse]) -> Result<Server, String> 
             headers.insert(name, value);
         }
     }
-    let source = v1::McpHttpSource { url: entry.url, headers };
-    Ok(Server { source: Source::McpHttp(source), credentials, notes: Vec::new() })
+    let url = without_secrets(entry.url, given, &mut credentials)?;
+    Ok(Server { source: Source::McpHttp(v1::McpHttpSource { url, headers }), credentials, notes: Vec::new() })
+}
+
+/// The address without the parameters for which there are credentials.
+fn without_secrets(
+    url: String,
+    given: &[v1::CredentialUse],
+    credentials: &mut Vec<v1::CredentialUse>,
+) -> Result<String, String> {
+    let Some((place, query)) = url.split_once('?') else {
+        let hint = "its address is filled in by the client: write what it stands for";
+        return if filled_in(&url).is_some() { Err(hint.to_owned()) } else { Ok(url) };
+    };
+    let mut kept = Vec::new();
+    for pair in query.split('&') {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let at = |place: &Place| matches!(place, Place::Query(at) if at.name == name);
+        if let Some(used) = placed(given, at) {
+            credentials.push(used);
+        } else if is_secret(name) || filled_in(value).is_some() {
+            return Err(secret("parameter", name, "query"));
+        } else {
+            kept.push(pair);
+        }
+    }
+    Ok(if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) })
 }
 
 fn secret(what: &str, name: &str, place: &str) -> String {
@@ -203,6 +228,8 @@ mod tests {
             json!({ "url": "https://a.org", "headers": { "Authorization": format!("Bearer {canary}") } }),
             json!({ "url": "https://a.org", "headers": { "X-Team": format!("${{T:-{canary}}}") } }),
             json!({ "command": "x", "env": { "A": [canary] } }),
+            json!({ "url": format!("https://a.org/mcp?apiKey={canary}") }),
+            json!({ "url": format!("https://a.org/${{PLACE:-{canary}}}") }),
         ] {
             let said = refused(entry);
             assert!(!said.contains("canary") && !said.is_empty(), "{said}");
@@ -214,7 +241,16 @@ mod tests {
         let remote = json!({ "url": "https://a.org", "headers": { "authorization": format!("Bearer {canary}") } });
         let remote = read(&remote, &given).unwrap();
         assert_eq!(remote.credentials, given[1..]);
-        assert!(!format!("{program:?}{remote:?}").contains("canary"));
+        let query = placed_credentials(&["query:tavilyApiKey=tavily".to_owned()]).unwrap();
+        let keyed = json!({ "url": format!("https://a.org/mcp?team=1&tavilyApiKey={canary}") });
+        let keyed = read(&keyed, &query).unwrap();
+        assert_eq!(keyed.credentials, query);
+        let url = |server: &Server| match &server.source {
+            Source::McpHttp(http) => http.url.clone(),
+            _ => String::new(),
+        };
+        assert_eq!(url(&keyed), "https://a.org/mcp?team=1");
+        assert!(!format!("{program:?}{remote:?}{keyed:?}").contains("canary"));
     }
 
     #[test]
