@@ -42,6 +42,8 @@ struct Flights {
     open: HashMap<u64, Flight>,
     /// Calls whose caller has gone and which may still run: what a server asks could be theirs.
     ghosts: HashSet<u64>,
+    /// A question could not be passed on because of one of them.
+    is_in_doubt: bool,
 }
 
 #[derive(Debug)]
@@ -327,15 +329,24 @@ impl Core {
 
     /// The one call that may ask. Fails when it may be another one: a person must not answer the question of somebody else's call.
     fn only_call(&self) -> Result<Option<Arc<Mailbox>>, &'static str> {
-        let flights = self.flights.lock();
+        let mut flights = self.flights.lock();
         let mut calls = flights.open.values().filter(|flight| flight.asks);
-        let first = calls.next();
+        let first = calls.next().map(|flight| flight.mailbox.clone());
         if calls.next().is_some() {
-            return Err("several calls run: it cannot be told which one asks");
+            return Err("several calls run in this session: it cannot be told which one asks");
         }
         if first.is_some() && !flights.ghosts.is_empty() {
-            return Err("a call that was given up may still run: it cannot be told which one asks");
+            flights.is_in_doubt = true;
+            return Err(
+                "a call that was given up may still run: it cannot be told which one asks; the next call has a new session",
+            );
         }
-        Ok(first.map(|flight| flight.mailbox.clone()))
+        Ok(first)
+    }
+
+    /// Whether a question was refused because of a call that was given up. A server need not answer that one, so it would be so for ever.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        let flights = self.flights.lock();
+        flights.is_in_doubt && !flights.ghosts.is_empty()
     }
 }

@@ -140,6 +140,11 @@ impl Session {
         self.inner.core.over()
     }
 
+    /// Whether a question of the server was refused because nobody knows whose it is, and the next one would be, too.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.inner.core.is_in_doubt()
+    }
+
     /// Whether the server has answered any request since the session began.
     pub fn has_answered(&self) -> bool {
         self.inner.answered.load(Ordering::Relaxed)

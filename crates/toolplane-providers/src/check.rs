@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use toolplane_matching::host::HostPattern;
+use toolplane_records::credential::{secret_option, sounds_secret};
 use toolplane_records::error::FieldViolation;
 use toolplane_records::provider::{CredentialPlacement, Provider, ProviderDocument, ProviderSource};
 use toolplane_records::visible::excerpt;
@@ -10,6 +11,8 @@ use toolplane_records::visible::excerpt;
 use crate::names::check_provider_id;
 use crate::native::{check_prefix, overlap};
 
+/// What to do with a secret.
+const NO_SECRETS: &str = "a provider holds none; name a credential of the workers and its place in `credentials`";
 /// Most entries of any list.
 const MAX_ENTRIES: usize = 64;
 /// Most hosts of a header that the proxy puts in.
@@ -72,6 +75,13 @@ impl Faults {
         }
     }
 
+    /// What a provider holds is kept and shown.
+    fn secret(&mut self, field: &str, name: &str) {
+        if sounds_secret(name) {
+            self.add(field, format!("`{}` looks like a secret: {NO_SECRETS}", excerpt(name, 80)));
+        }
+    }
+
     fn text(&mut self, field: &str, text: &str) {
         if text.chars().nth(MAX_TEXT).is_some() {
             self.add(field, format!("may have {MAX_TEXT} characters"));
@@ -100,10 +110,17 @@ fn check_source(source: &ProviderSource, faults: &mut Faults) {
                 faults.add("source.argv[0]", "must name the program");
             }
             argv.iter().enumerate().for_each(|(index, text)| faults.text(&format!("source.argv[{index}]"), text));
+            if let Some(option) = secret_option(argv) {
+                faults.add(
+                    "source.argv",
+                    format!("the value of `--{}` looks like a secret: {NO_SECRETS}", excerpt(option, 80)),
+                );
+            }
             faults.length("source.env", env.len());
             for (name, value) in env {
                 check_variable(&format!("source.env.{}", excerpt(name, 80)), name, faults);
                 faults.text(&format!("source.env.{}", excerpt(name, 80)), value);
+                faults.secret(&format!("source.env.{}", excerpt(name, 80)), name);
             }
             faults.length("source.pass_env", pass_env.len());
             for (index, name) in pass_env.iter().enumerate() {
@@ -116,9 +133,12 @@ fn check_source(source: &ProviderSource, faults: &mut Faults) {
         }
         ProviderSource::McpHttp { url, headers } => {
             check_url("source.url", url, faults);
+            let query = url.split_once('?').map_or("", |(_, query)| query);
+            query.split('&').for_each(|pair| faults.secret("source.url", pair.split('=').next().unwrap_or_default()));
             faults.length("source.headers", headers.len());
             for (name, value) in headers {
                 check_header(&format!("source.headers.{}", excerpt(name, 80)), name, faults);
+                faults.secret(&format!("source.headers.{}", excerpt(name, 80)), name);
                 if value.chars().any(char::is_control) || value.len() > MAX_TEXT {
                     faults.add(format!("source.headers.{}", excerpt(name, 80)), "is not the value of a header");
                 }
@@ -320,6 +340,15 @@ mod tests {
         let document = json!({ "kind": "openapi", "document": { "from": "url", "url": "https://a.org/openapi.json" },
             "server_url": "https://{region}.a.org" });
         assert_eq!(of_source(document), none);
+    }
+
+    #[test]
+    fn no_provider_holds_a_secret() {
+        let program =
+            json!({ "kind": "mcp_stdio", "argv": ["x", "--token", "ghp_1"], "env": { "API_KEY": "s", "TZ": "UTC" } });
+        assert_eq!(of_source(program), ["source.argv", "source.env.API_KEY"]);
+        let asked = json!({ "kind": "mcp_http", "url": "https://a.org/mcp?team=1&apiKey=s", "headers": { "Authorization": "s" } });
+        assert_eq!(of_source(asked), ["source.url", "source.headers.Authorization"]);
     }
 
     #[test]

@@ -64,6 +64,26 @@ pub enum CredentialPlacement {
     },
 }
 
+/// Whether a variable, a header, a parameter or an option of that name most likely holds a secret, which is given by a credential then.
+pub fn sounds_secret(name: &str) -> bool {
+    const WORDS: [&str; 6] = ["key", "auth", "pat", "cookie", "pwd", "credentials"];
+    const PARTS: [&str; 6] = ["apikey", "token", "secret", "passw", "credential", "authorization"];
+    let name = name.to_ascii_lowercase();
+    PARTS.iter().any(|part| name.contains(part)) || name.split(['_', '-', '.']).any(|word| WORDS.contains(&word))
+}
+
+/// The first option of a command line that most likely has a secret for its value, without its dashes.
+pub fn secret_option(argv: &[String]) -> Option<&str> {
+    argv.iter().enumerate().find_map(|(index, argument)| {
+        let option = argument.strip_prefix("--")?;
+        let (name, has_value) = match option.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (option, argv.get(index + 1).is_some_and(|next| !next.starts_with('-'))),
+        };
+        (has_value && sounds_secret(name)).then_some(name)
+    })
+}
+
 impl CredentialPlacement {
     /// The header `Authorization`, in the form that the kind of the credential has there.
     pub fn authorization() -> Self {
@@ -115,6 +135,21 @@ mod tests {
         let json = r#"{"credential":"github","field":"token","placement":{"in":"header","name":"Authorization"}}"#;
         assert_eq!(serde_json::to_string(&used).unwrap(), json);
         assert_eq!(serde_json::from_str::<CredentialUse>(json).unwrap(), used);
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_names() {
+        for name in ["OPENAI_API_KEY", "apiKey", "GITHUB_PAT", "DB_PASSWORD", "Authorization", "X-Auth", "accessToken"]
+        {
+            assert!(sounds_secret(name), "{name}");
+        }
+        for name in ["PATH", "KEYBOARD", "AUTHOR", "TZ", "Accept", "PYTHONPATH"] {
+            assert!(!sounds_secret(name), "{name}");
+        }
+        let argv = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        assert_eq!(secret_option(&argv(&["x", "--root", "/", "--api-key", "abc"])), Some("api-key"));
+        assert_eq!(secret_option(&argv(&["x", "--token=abc"])), Some("token"));
+        assert_eq!(secret_option(&argv(&["x", "--token", "--verbose", "token"])), None);
     }
 
     #[test]

@@ -80,7 +80,12 @@ fn shown(answer: &Answer, body: &Bytes) -> Outcome {
     let exact = |media_type: &str, view: &str| Some(Exact::answer(body.clone(), media_type, view));
     let (view, exact, structured) = match &answer.content {
         Content::Empty => (Cow::Borrowed(""), None, None),
-        Content::Json(json) => (Cow::Borrowed(json.text()), exact("application/json", json.text()), Some(json.clone())),
+        Content::Json(json) => {
+            // With the white space around it the view is the whole answer.
+            let whole = std::str::from_utf8(body).ok().filter(|whole| whole.trim_ascii() == json.text());
+            let view = whole.unwrap_or(json.text());
+            (Cow::Borrowed(view), exact("application/json", view), Some(json.clone()))
+        }
         Content::Text { text, media_type } => (Cow::Borrowed(text.as_str()), exact(media_type, text), None),
         Content::Bytes { bytes, media_type } => {
             let view = String::from_utf8_lossy(bytes);

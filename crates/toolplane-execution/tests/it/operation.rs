@@ -180,7 +180,7 @@ async fn answers_are_held_to_the_document_and_pages_are_told() {
         "/v1/list" => Reply(
             "200 OK",
             vec![("Content-Type", "application/json".into()), ("Link", "</v1/list?page=2>; rel=\"next\"".into())],
-            b"[{\"id\": 1.0}]".to_vec(),
+            b"[{\"id\": 1.0}]\n".to_vec(),
         ),
         _ => Reply("200 OK", vec![("Content-Type", "image/png".into())], vec![0x89, b'P', 0, 255]),
     })
@@ -196,6 +196,7 @@ async fn answers_are_held_to_the_document_and_pages_are_told() {
     );
     let first = ask(list.clone(), "{}").await;
     assert_eq!(first.structured_content.as_ref().unwrap().text(), "[{\"id\": 1.0}]", "exact");
+    assert!(first.exact[0].is_text, "what is shown is all of it, with the white space around it");
     assert_eq!(notes(&first), ["There is a next page: call again with `page` = `2`."]);
     assert_eq!(first.evidence.as_ref().unwrap().to_value()["next"], json!([["page", "2"]]));
     let second = ask(list, r#"{"page":2}"#).await;

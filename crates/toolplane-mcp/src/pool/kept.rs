@@ -66,7 +66,8 @@ impl Kept {
 
     /// Whether further calls may use it.
     pub(super) fn is_usable(&self, limits: &PoolLimits, now: Instant) -> bool {
-        self.session.over().is_none() && now < self.born + limits.lifetime && self.usage.lock().lent < limits.calls
+        let is_fresh = now < self.born + limits.lifetime && self.usage.lock().lent < limits.calls;
+        is_fresh && self.session.over().is_none() && !self.session.is_in_doubt()
     }
 
     /// Since when nobody uses it.

@@ -90,10 +90,12 @@ async fn nobody_answers_the_question_of_somebody_elses_call() {
         let id = script.call().await;
         script.ask("q").await;
         assert_eq!(script.next().await["error"]["code"], -32_600);
+        assert!(session.is_in_doubt(), "no further call is to begin here");
         script.done(&late).await;
         // Now it is known to be over.
         script.ask("q").await;
         assert_eq!(script.next().await["result"]["action"], "accept");
+        assert!(!session.is_in_doubt());
         script.done(&id).await;
     };
     tokio::join!(third.on(&session), serve).0.unwrap();

@@ -161,8 +161,13 @@ impl Configured {
         };
         let mut done = true;
         for entry in &entries {
+            let id = &entry.provider.provider_id;
+            if let Some(by) = self.made_otherwise(&entry.provider) {
+                tracing::error!(provider_id = %id, made_by = by, "an entry of the configuration is not taken: a provider of its \
+                    name was not made by the configuration; remove it, or give the entry another name");
+                continue;
+            }
             if let Err(error) = self.put_one(entry).await {
-                let id = &entry.provider.provider_id;
                 tracing::error!(provider_id = %id, %error, "a provider of the configuration cannot be put");
                 done &= !matches!(error, ApiError::Unavailable { .. } | ApiError::Conflict { .. });
             }
@@ -182,6 +187,12 @@ impl Configured {
             }
         }
         done
+    }
+
+    /// Who made the provider in use that has the name of an entry, when that was not the configuration.
+    fn made_otherwise(&self, wanted: &Provider) -> Option<String> {
+        let held = self.registry.0.providers.get(&wanted.tenant, &wanted.provider_id)?;
+        (!held.is_retired() && held.provider.created_by != BY).then(|| held.provider.created_by.clone())
     }
 
     async fn put_one(&self, entry: &Entry) -> Result<(), ApiError> {

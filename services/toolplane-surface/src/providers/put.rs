@@ -156,8 +156,10 @@ fn put(before: Option<&Held>, wanted: &Provider, by: &str, now: Timestamp) -> (P
         return (provider, status, Putting::Created);
     };
     let old = &before.provider;
+    // Taken into use again, it is that one's who does it: what the configuration made is taken out of use with its entry.
+    let maker = if before.is_retired() { by } else { old.created_by.as_str() };
     let same = Provider {
-        created_by: old.created_by.clone(),
+        created_by: maker.to_owned(),
         created_at: old.created_at,
         changed_by: old.changed_by.clone(),
         changed_at: old.changed_at,

@@ -34,7 +34,10 @@ pub(super) fn print(
     let would = if dry_run { " would be" } else { "" };
     for (sign, tools) in [("+", &difference.added), ("~", &difference.changed)] {
         for tool in tools.iter().take(SHOWN) {
-            out.line(format!("{sign} {}  {}", tool.tool_id, word(tool.state().as_str_name(), "REVIEW_STATE_")))?;
+            let state = word(tool.state().as_str_name(), "REVIEW_STATE_");
+            // Where the id spells out what an id cannot hold, the provider's own name is the one to read.
+            let own = if tool.tool_id.ends_with(&tool.native_id) { "" } else { &tool.native_id };
+            out.line(format!("{sign} {}  {state}  {own}", tool.tool_id).trim_end())?;
             tool.changes.iter().take(5).try_for_each(|change| out.line(format!("    {change}")))?;
         }
     }

@@ -5,6 +5,8 @@ use toolplane_proto::v1::credential_placement::Place;
 use toolplane_proto::v1::openapi_source::Document;
 use toolplane_proto::v1::provider::Source;
 
+use super::super::spelled::word;
+
 /// The kind as a word.
 pub(super) fn kind(provider: &v1::Provider) -> &'static str {
     match &provider.source {
@@ -32,6 +34,16 @@ pub(super) fn facts(provider: &v1::Provider) -> Vec<(&'static str, String)> {
         Some(Source::File(file)) => ("file", file.path.clone()),
         None => ("source", "unknown".to_owned()),
     });
+    if let Some(Source::McpStdio(stdio)) = &provider.source {
+        let given: Vec<String> = stdio.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let workspace = word(stdio.workspace().as_str_name(), "MCP_WORKSPACE_");
+        facts.push(("workspace", if workspace == "unspecified" { "none".to_owned() } else { workspace }));
+        facts.push(("may read", stdio.read_only_paths.join(", ")));
+        facts.push(("variables", [given, stdio.pass_env.clone()].concat().join(", ")));
+    }
+    if let Some(Source::McpHttp(http)) = &provider.source {
+        facts.extend(http.headers.iter().map(|(name, value)| ("header", format!("{name}: {value}"))));
+    }
     if let Some(reach) = &provider.reach {
         let ports: Vec<String> = reach.ports.iter().map(ToString::to_string).collect();
         facts.push(("may reach", format!("{} {}", reach.hosts.join(", "), ports.join(", "))));
