@@ -214,9 +214,8 @@ pub(crate) fn no_exit(error: &SandboxError) -> ToolError {
 fn not_set_up(stage: &str, errno: Option<Errno>, message: String) -> ToolError {
     match errno.filter(|_| stage == "exec") {
         Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::NOEXEC | Errno::ISDIR | Errno::LOOP) => {
-            let hint = "the program, the interpreter it names (`#!`), or what a link of it leads to is not there in the sandbox, \
-                        which has `/usr` and the paths that the tool may read";
-            failure::invalid_binding(format!("the program of the tool cannot be run: {message}; {hint}"))
+            let missing = "it, its interpreter (`#!`) or what a link leads to is not in the sandbox, which has `/usr` and what the tool may read";
+            failure::invalid_binding(format!("the program of the tool cannot be run: {missing}: {message}"))
         }
         Some(Errno::TOOBIG) => failure::invalid_input("", "is too large for a command line"),
         _ => failure::nothing_done(ToolError::of(codes::SANDBOX_SETUP_FAILED, message)),

@@ -38,8 +38,10 @@ pub(super) fn facts(provider: &v1::Provider) -> Vec<(&'static str, String)> {
         let given: Vec<String> = stdio.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let workspace = word(stdio.workspace().as_str_name(), "MCP_WORKSPACE_");
         facts.push(("workspace", if workspace == "unspecified" { "none".to_owned() } else { workspace }));
-        facts.push(("may read", stdio.read_only_paths.join(", ")));
-        facts.push(("variables", [given, stdio.pass_env.clone()].concat().join(", ")));
+        let lists =
+            [("may read", stdio.read_only_paths.clone()), ("variables", [given, stdio.pass_env.clone()].concat())];
+        facts
+            .extend(lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(what, list)| (what, list.join(", "))));
     }
     if let Some(Source::McpHttp(http)) = &provider.source {
         facts.extend(http.headers.iter().map(|(name, value)| ("header", format!("{name}: {value}"))));
