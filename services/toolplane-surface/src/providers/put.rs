@@ -175,3 +175,26 @@ fn put(before: Option<&Held>, wanted: &Provider, by: &str, now: Timestamp) -> (P
     let status = ProviderStatus { tools: counts(records, provider.trust), ..health::fresh(&provider, now) };
     (provider, status, if before.is_retired() { Putting::Created } else { Putting::Changed })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use toolplane_records::vocabulary::ProviderState;
+
+    use super::super::tests::provider;
+    use super::*;
+
+    #[test]
+    fn a_provider_is_that_ones_who_made_it_and_of_the_next_one_once_it_is_out_of_use() {
+        let (wanted, now) = (provider("acme", "tools", None), Timestamp::from_millis(1));
+        let (made, status, _) = put(None, &wanted, "ann", now);
+        assert_eq!(made.created_by, "ann");
+        let mut held = Held { provider: made, status, version: 1, tools: BTreeMap::new() };
+        let changed = Provider { title: "x".to_owned(), ..wanted.clone() };
+        let (provider, ..) = put(Some(&held), &changed, "bob", now);
+        assert_eq!((provider.created_by.as_str(), provider.changed_by.as_str()), ("ann", "bob"));
+        held.status.state = ProviderState::Retired;
+        assert_eq!(put(Some(&held), &wanted, "bob", now).0.created_by, "bob");
+    }
+}
