@@ -186,6 +186,26 @@ ids! {
     ProviderId,
 }
 
+/// The id of the default surface of every tenant.
+pub const DEFAULT_SURFACE: &str = "default";
+
+impl SurfaceId {
+    /// The tenant's default surface: every tool as it is declared now. There is no record of it.
+    pub fn default_surface() -> Self {
+        Self::from_trusted(DEFAULT_SURFACE)
+    }
+
+    /// Whether it is the tenant's default surface.
+    pub fn is_default(&self) -> bool {
+        self.as_str() == DEFAULT_SURFACE
+    }
+
+    /// The surface a request names: the default one where it names none. Fails like [`parse`](Self::parse).
+    pub fn named(text: &str) -> Result<Self, InvalidId> {
+        if text.is_empty() { Ok(Self::default_surface()) } else { Self::parse(text) }
+    }
+}
+
 /// The text of the tenant of unauthenticated callers.
 const UNAUTHENTICATED: &str = "default";
 

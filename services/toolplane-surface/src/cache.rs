@@ -30,6 +30,15 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// A surface that is in no store.
+    pub(crate) fn of(surface: ToolSurface) -> Self {
+        Self::at(surface, 0)
+    }
+
+    fn at(surface: ToolSurface, version: u64) -> Self {
+        Self { view: ArcSwap::from_pointee(View::new(surface, version)), turn: tokio::sync::Mutex::new(()) }
+    }
+
     pub(crate) fn view(&self) -> Arc<View> {
         self.view.load_full()
     }
@@ -77,8 +86,7 @@ impl Cache {
         let stored = store.get(&record).await.map_err(error::of_store)?;
         let stored = stored.ok_or_else(|| ApiError::not_found("surface", id.as_str()))?;
         let surface = serde_json::from_slice(&stored.bytes).map_err(error::unreadable)?;
-        let view = ArcSwap::from_pointee(View::new(surface, stored.version));
-        let held = Arc::new(Held { view, turn: tokio::sync::Mutex::new(()) });
+        let held = Arc::new(Held::at(surface, stored.version));
         self.slots.lock().keep(key, Arc::clone(&held));
         Ok(held)
     }
@@ -149,8 +157,7 @@ mod tests {
     fn held(n: usize) -> (Key, Arc<Held>) {
         let id = SurfaceId::from_trusted(format!("surface_{n}"));
         let json = format!(r#"{{"surface_id":"{id}","scope":"session","tenant":"default"}}"#);
-        let view = ArcSwap::from_pointee(View::new(serde_json::from_str(&json).unwrap(), 1));
-        let held = Arc::new(Held { view, turn: tokio::sync::Mutex::new(()) });
+        let held = Arc::new(Held::at(serde_json::from_str(&json).unwrap(), 1));
         ((TenantId::unauthenticated(), id), held)
     }
 

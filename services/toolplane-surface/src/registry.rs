@@ -27,6 +27,7 @@ use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::providers::{Shelf, Trials, WorkerCredentials};
 use crate::records::StoredTool;
+use crate::surfaces::DefaultSurface;
 use crate::sync::Hub;
 
 /// How many stored tools are read at once at start.
@@ -61,13 +62,20 @@ pub(crate) struct Tenant {
     pub(crate) catalog: RwLock<Catalog>,
     /// Grows with every change of the catalog: a plan is only good for the one it was made from.
     pub(crate) generation: AtomicU64,
+    /// What callers see that name no surface.
+    pub(crate) default_surface: DefaultSurface,
     /// Held while tools are changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Tenant {
     fn new(catalog: Catalog) -> Self {
-        Self { catalog: RwLock::new(catalog), generation: AtomicU64::new(0), turn: tokio::sync::Mutex::default() }
+        Self {
+            catalog: RwLock::new(catalog),
+            generation: AtomicU64::new(0),
+            default_surface: DefaultSurface::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Puts changes into effect.
@@ -120,7 +128,8 @@ impl Registry {
             drop(self.tenant(id));
         }
         for tenant in &self.0.tenants {
-            *tenant.catalog.write() = catalogs.remove(tenant.key()).unwrap_or_else(empty);
+            let mut catalog = tenant.catalog.write();
+            *catalog = catalogs.remove(tenant.key()).unwrap_or_else(empty);
             tenant.generation.fetch_add(1, Ordering::AcqRel);
         }
         self.0.surfaces.clear().await;

@@ -1,5 +1,6 @@
 //! Making, reading and listing surfaces.
 
+mod default;
 mod discover;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use toolplane_runtime::{ApiError, page};
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
 use uuid::Uuid;
 
+pub(crate) use default::DefaultSurface;
 pub(crate) use discover::{Meaning, Refusal, RefusalKind, Resolved};
 
 use crate::error::{lost, of_store, of_violations, unreadable};
@@ -117,13 +119,13 @@ impl Registry {
 
     /// The surface as it is stored.
     async fn surface(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
-        let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+        let held = self.held(tenant, id).await?;
         Ok(held.view().surface().clone())
     }
 
     /// The surface as its tools are declared now.
     pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
-        let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
+        let view = self.held(tenant, id).await?.view();
         let mut surface = {
             let owner = self.tenant(tenant);
             let catalog = owner.catalog.read();

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use prost_types::Timestamp as WireTimestamp;
 use toolplane_records::SmolStr;
+use toolplane_records::ids::SurfaceId;
 use toolplane_records::time::Timestamp;
 
 use crate::convert::convert_error::ConvertError;
@@ -32,6 +33,13 @@ where
     T::Err: Display,
 {
     if text.is_empty() { Ok(None) } else { id(field, text).map(Some) }
+}
+
+/// Reads the surface a request is about: the default one of the tenant when empty.
+///
+/// Fails with a [`ConvertError`] when the text is not empty and no identifier.
+pub fn surface(text: &str) -> Result<SurfaceId, ConvertError> {
+    SurfaceId::named(text).map_err(|error| ConvertError::new("surface_id", error))
 }
 
 /// Reads a list of identifiers.

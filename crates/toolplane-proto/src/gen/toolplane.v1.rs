@@ -5588,7 +5588,8 @@ impl WorkerState {
 /// A call to be made.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvocationSpec {
-    /// The surface to call in.
+    /// The surface to call in. When empty, the default one of the tenant (`default`): every tool that may be used at all, as it is declared
+    /// now, and nothing has to be loaded.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// Name, alias or id of the tool, as the model gave it.
@@ -12787,7 +12788,7 @@ pub struct CreateSurfaceResponse {
 /// Asks for a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetSurfaceRequest {
-    /// The surface.
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// With or without the JSON record.
@@ -12807,7 +12808,7 @@ pub struct GetSurfaceResponse {
 /// Asks for the tools of one surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListSurfaceToolsRequest {
-    /// The surface.
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// Most tools per page; 0 takes the server's own, larger values are cut to 1000.
@@ -12862,7 +12863,7 @@ pub struct ListSurfacesResponse {
 /// Asks for tools in a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SearchToolsRequest {
-    /// The surface.
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// `select:` and names separated by commas, or keywords.
@@ -12888,7 +12889,7 @@ pub struct SearchToolsResponse {
 /// Asks to load tools.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LoadToolsRequest {
-    /// The surface.
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// Names, aliases or ids, at most 100.

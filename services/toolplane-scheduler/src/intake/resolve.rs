@@ -166,7 +166,10 @@ impl SurfacePeer {
             match &change.subject {
                 Some(v1::catalog_change::Subject::ToolId(tool_id)) => {
                     let concerns = |tool: &CallableTool| tool.registration.declaration.tool_id.as_str() == tool_id;
-                    self.0.places.retain(|_, tool| !concerns(tool));
+                    // A new tool may share a name with one that was found by it: only the default surface gets new tools.
+                    let shared =
+                        |place: &ToolAddress| place.surface_id.is_default() && place.tenant.as_str() == change.tenant;
+                    self.0.places.retain(|place, tool| !concerns(tool) && !shared(place));
                     self.0.versions.retain(|_, tool| !concerns(tool));
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {

@@ -138,7 +138,7 @@ impl CallSpec {
             fields.add("", "must be given");
             return None;
         };
-        let surface_id = fields.take("surface_id", SurfaceId::parse(&spec.surface_id));
+        let surface_id = fields.take("surface_id", SurfaceId::named(&spec.surface_id));
         let tool_name = fields.required_text("tool_name", spec.tool_name);
         let model_input = model_input(spec.model_input, limits, fields);
         let declaration_digest = match spec.declaration_digest.as_str() {

@@ -30,7 +30,7 @@ pub(super) async fn search(
 ) -> Result<v1::SearchToolsResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
-    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
     if request.query.trim().is_empty() || request.query.len() > MAX_QUERY_BYTES {
         return Err(ApiError::invalid_argument("query", format!("must have 1 to {MAX_QUERY_BYTES} bytes")));
     }
@@ -57,7 +57,7 @@ pub(super) async fn load(
 ) -> Result<v1::LoadToolsResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
-    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
     if request.names.is_empty() || request.names.len() > MAX_NAMES {
         let rule = format!("has {} names; 1 to {MAX_NAMES} are allowed", request.names.len());
         return Err(ApiError::invalid_argument("names", rule));
@@ -97,7 +97,7 @@ pub(super) async fn resolve(
     let caller = Caller::of(&request);
     let tenant = caller.tenant_named(&request.get_ref().tenant)?;
     let request = request.into_inner();
-    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
     if request.surface_id == HIDDEN_SURFACE && caller.is(Role::Peer) {
         api.registry.current_at(request.known_revision).await?;
         return Ok(hidden(api, &tenant, &request.name));

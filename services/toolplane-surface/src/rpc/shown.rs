@@ -62,7 +62,7 @@ pub(super) async fn list(
 ) -> Result<v1::ListSurfaceToolsResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
-    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
     let size = page::size(request.page_size)?;
     let surface = api.registry.surface_now(&tenant, &id).await?;
     let place = page::position(&scope(&surface), &request.page_token)?;

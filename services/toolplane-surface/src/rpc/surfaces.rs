@@ -143,7 +143,7 @@ pub(super) async fn get(
 ) -> Result<v1::GetSurfaceResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
-    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
     let surface = api.registry.surface_now(&tenant, &id).await?;
     let message = shown::alone(&surface, api.max_message_bytes);
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();

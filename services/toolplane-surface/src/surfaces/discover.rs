@@ -112,11 +112,17 @@ impl Registry {
     ) -> Result<Resolved, ApiError> {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
-        let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
         let owner = self.tenant(tenant);
-        let (mut meaning, names) = {
+        let (view, mut meaning, names) = loop {
+            let view = self.held(tenant, id).await?.view();
             let catalog = owner.catalog.read();
-            (meaning(&view, &catalog, name, known.as_ref()), Arc::clone(catalog.similar()))
+            let meaning = meaning(&view, &catalog, name, known.as_ref());
+            // The default surface is of no earlier declarations: the catalog changed after it was made, just now.
+            let overtaken = id.is_default()
+                && matches!(&meaning, Meaning::Refused(refusal) if refusal.kind == RefusalKind::Changed);
+            if !overtaken || known.is_some() {
+                break (view, meaning, Arc::clone(catalog.similar()));
+            }
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         let (meaning, once) = self.passed(tenant, name, meaning).await?;
@@ -149,7 +155,7 @@ impl Registry {
         query: &str,
         limit: usize,
     ) -> Result<SearchResult, ApiError> {
-        let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+        let held = self.held(tenant, id).await?;
         let now = self.now().await?;
         let mut result = {
             let view = held.view();
@@ -189,7 +195,10 @@ impl Registry {
         let registry = self.clone();
         to_the_end(async move {
             for tries in 1..=ATTEMPTS {
-                let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
+                let held = registry.held(&tenant, &id).await?;
+                if id.is_default() {
+                    return Ok(registry.loaded(&tenant, &held, names, registry.now().await?));
+                }
                 let turn = held.turn.lock().await;
                 let (now, before) = (registry.now().await?, held.view());
                 let owner = registry.tenant(&tenant);
