@@ -17,11 +17,13 @@ pub enum ClusterRole {
     Scheduler,
     /// Runs tools.
     Executor,
+    /// Answers HTTP: calls as JSON, and MCP.
+    Gateway,
 }
 
 impl ClusterRole {
     /// All of them, in the order in which they are started: a service that is asked comes before those that ask it.
-    pub const ALL: [Self; 4] = [Self::Surface, Self::Permission, Self::Scheduler, Self::Executor];
+    pub const ALL: [Self; 5] = [Self::Surface, Self::Permission, Self::Scheduler, Self::Executor, Self::Gateway];
 
     /// The word `toolplane serve --role` knows, and the key below `peers` in the configuration.
     pub const fn as_str(self) -> &'static str {
@@ -30,12 +32,13 @@ impl ClusterRole {
             Self::Permission => "permission",
             Self::Scheduler => "scheduler",
             Self::Executor => "executor",
+            Self::Gateway => "gateway",
         }
     }
 
     /// Whether its processes answer gRPC calls. One that does not needs no port.
     pub const fn listens(self) -> bool {
-        !matches!(self, Self::Executor)
+        !matches!(self, Self::Executor | Self::Gateway)
     }
 
     /// The roles it asks: a process of this role alone has to know where those are.
@@ -44,6 +47,7 @@ impl ClusterRole {
             Self::Surface | Self::Permission => &[],
             Self::Scheduler => &[Self::Surface, Self::Permission],
             Self::Executor => &[Self::Scheduler],
+            Self::Gateway => &[Self::Surface, Self::Permission, Self::Scheduler],
         }
     }
 }
@@ -56,7 +60,7 @@ impl fmt::Display for ClusterRole {
 
 /// There is no role of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is none of surface, permission, scheduler, executor")]
+#[error("`{0}` is none of surface, permission, scheduler, executor, gateway")]
 pub struct UnknownRole(pub String);
 
 impl FromStr for ClusterRole {

@@ -120,9 +120,36 @@ impl Peer {
         spoken(request, |headers| caller::carry(caller, headers))
     }
 
+    /// The peer for all that `caller` asks through this process.
+    pub fn serving(self, caller: Arc<Caller>) -> OnBehalf {
+        OnBehalf { peer: self, caller }
+    }
+
     /// A request of this process about things of `tenant`.
     pub fn for_tenant<T>(tenant: &TenantId, request: T) -> tonic::Request<T> {
         spoken(request, |headers| caller::carry_tenant(tenant, headers))
+    }
+}
+
+/// A channel on which every request is of one caller, whom this process serves: the peer treats it as the caller's own.
+#[derive(Clone, Debug)]
+pub struct OnBehalf {
+    peer: Peer,
+    caller: Arc<Caller>,
+}
+
+impl Service<http::Request<Body>> for OnBehalf {
+    type Response = http::Response<Body>;
+    type Error = tonic::transport::Error;
+    type Future = <Peer as Service<http::Request<Body>>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.peer.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        caller::carry(&self.caller, request.headers_mut());
+        self.peer.call(request)
     }
 }
 

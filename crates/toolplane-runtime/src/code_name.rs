@@ -1,9 +1,9 @@
-//! Names of gRPC codes in spans.
+//! Names of gRPC codes, in spans and in answers over HTTP.
 
 use tonic::Code;
 
 /// Name of a status code as gRPC spells it.
-pub(crate) fn code_name(code: Code) -> &'static str {
+pub fn code_name(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
         Code::Cancelled => "CANCELLED",

@@ -14,6 +14,7 @@ mod check_auth;
 mod endpoints;
 mod environment;
 mod error;
+mod gateway;
 mod hooks;
 mod load;
 pub(crate) mod observe;
@@ -31,6 +32,7 @@ mod workspaces;
 pub use auth::{AuthConfig, JwtAlgorithm, JwtConfig, MtlsConfig};
 pub use endpoints::Endpoints;
 pub use error::ConfigError;
+pub use gateway::{GatewayConfig, McpConfig};
 pub use hooks::{HookAuthority, HookConfig};
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
@@ -65,6 +67,10 @@ pub struct Config {
     pub scheduler: SchedulerConfig,
     /// The executor role: workers and their sandboxes.
     pub executor: ExecutorConfig,
+    /// The gateway role: the HTTP listener. Without this section and `mcp` no HTTP is answered.
+    pub gateway: Option<GatewayConfig>,
+    /// MCP at the HTTP listener.
+    pub mcp: Option<McpConfig>,
     /// Programs and services that are asked before and after calls.
     pub hooks: Vec<HookConfig>,
     /// The secrets of this worker: where they come from, what they are, and who they are for. Never a secret itself. Read again while the

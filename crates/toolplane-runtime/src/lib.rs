@@ -31,8 +31,10 @@ pub mod tasks;
 pub mod telemetry;
 pub mod tls;
 pub mod typed;
+pub mod web;
 
 pub use caller::{Caller, Role};
+pub use code_name::code_name;
 pub use config::{Config, ConfigError};
 pub use shutdown::Shutdown;
 pub use status::ApiError;

@@ -277,7 +277,7 @@ fn configuration(file: Option<&Path>, programs: &[RoleProgram]) -> Result<Config
     })
 }
 
-/// A role on its own has to know where those are that it asks.
+/// A role on its own has to know where those are that it asks, and the gateway where it listens.
 fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
     let Config { peers, .. } = config;
     let is_there = |role: ClusterRole| match role {
@@ -285,8 +285,11 @@ fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
         ClusterRole::Permission => !peers.permission.is_empty(),
         ClusterRole::Scheduler => !peers.scheduler.is_empty(),
         // No caller asks it.
-        ClusterRole::Executor => true,
+        ClusterRole::Executor | ClusterRole::Gateway => true,
     };
+    if plan.role == Some(ClusterRole::Gateway) && config.gateway().is_none() {
+        return Err(ConfigError::value("gateway", "is missing: it says where this role listens").into());
+    }
     let asked = plan.role.map_or(&[][..], ClusterRole::asks);
     asked.iter().find(|role| !is_there(**role)).map_or(Ok(()), |role| Err(nowhere(*role)))
 }

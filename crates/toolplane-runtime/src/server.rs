@@ -56,7 +56,8 @@ pub(crate) use admission::FEWEST as FEWEST_CONNECTIONS;
 
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
-    pub(crate) use super::auth::{OwnProcess, first_token, is_caller};
+    pub(crate) use super::auth::{Identified, OwnProcess, first_token, is_caller};
+    pub(crate) use super::check_exposed;
     pub(crate) use super::error::read;
     pub(crate) use super::inside::Inside;
     pub(crate) use super::observed::{Observation, ObservedBody};
@@ -85,6 +86,18 @@ impl Bound {
     /// The address in use; with port 0 asked for, the port that was found.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(crate) fn into_listener(self) -> TcpListener {
+        self.listener
+    }
+}
+
+/// Refuses a listener that other machines can reach and that is not `safe`: encrypted, with callers that are known.
+pub(crate) fn check_exposed(bound: &Bound, safe: bool) -> Result<(), ServerError> {
+    match bound.address.ip().is_loopback() || safe {
+        true => Ok(()),
+        false => Err(ServerError::Exposed { address: bound.address }),
     }
 }
 
@@ -209,9 +222,7 @@ pub struct Server {
 impl Server {
     /// Puts the parts together. A listener beyond loopback that does not both encrypt and know its callers is refused.
     pub fn new(bound: Bound, services: Services, settings: ServerSettings) -> Result<Self, ServerError> {
-        if !bound.address.ip().is_loopback() && (settings.tls.is_none() || settings.auth.is_none()) {
-            return Err(ServerError::Exposed { address: bound.address });
-        }
+        check_exposed(&bound, settings.tls.is_some() && settings.auth.is_some())?;
         let readiness = Readiness::default();
         readiness.add(services.names());
         Ok(Self { bound, services, settings, readiness, inside: None })

@@ -5,6 +5,7 @@ mod fault;
 mod names;
 mod plain;
 mod probe;
+mod serving;
 #[cfg(test)]
 mod tests;
 
@@ -16,3 +17,4 @@ pub use probe::Probe;
 
 pub(crate) use check::check;
 pub(crate) use plain::{answer_to_plain, is_plain};
+pub(crate) use serving::of_server;

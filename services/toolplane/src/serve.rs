@@ -27,11 +27,12 @@ pub struct ServeArgs {
 }
 
 /// Every role, in the order in which they are started.
-const PROGRAMS: [RoleProgram; 4] = [
+const PROGRAMS: [RoleProgram; 5] = [
     toolplane_surface::PROGRAM,
     toolplane_permission::PROGRAM,
     toolplane_scheduler::PROGRAM,
     toolplane_executor::PROGRAM,
+    toolplane_gateway::PROGRAM,
 ];
 
 /// Runs the process until it is asked to stop, with the exit codes of [`process::start`].

@@ -64,6 +64,14 @@ codes! {
         "`<tenant>` is not your tenant",
         "The request names a tenant that is not the caller's.",
         "Leave the tenant out, or use a key of that tenant.";
+    HOST_NOT_ALLOWED = "HOST_NOT_ALLOWED", Refusal(PermissionDenied, Never),
+        "the host `<host>` is not one of this listener",
+        "A request over HTTP names a host that is not the gateway's: a page tries to reach it under another name, or the gateway stands behind a name it does not know.",
+        "Use the address it listens on, or name the host in `gateway.public_url` or `gateway.allowed_hosts`.";
+    ORIGIN_NOT_ALLOWED = "ORIGIN_NOT_ALLOWED", Refusal(PermissionDenied, Never),
+        "pages of this origin may not ask",
+        "A browser sends a request over HTTP for a page of another origin.",
+        "Name the origin of the page in `gateway.allowed_origins`, if it is yours.";
     FOREIGN_WORKER = "FOREIGN_WORKER", Refusal(PermissionDenied, Never),
         "the worker `<id>` is connected under another credential",
         "A worker with this id is connected under another credential.",

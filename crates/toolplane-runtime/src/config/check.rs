@@ -1,6 +1,8 @@
 //! Rules between keys, and ranges of values.
 
-use super::{Config, ConfigError, PeersConfig};
+use std::net::SocketAddr;
+
+use super::{Config, ConfigError, PeersConfig, ServerConfig};
 
 /// Most connections any key may name.
 const MAX_CONNECTIONS: u64 = 1_000_000;
@@ -9,6 +11,20 @@ const MAX_TENANT_FILES: u64 = 1_000_000;
 /// Longest interval any key may name: a year.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
+/// Where other machines can reach a listener, callers must be known and the wire must be encrypted.
+pub(super) fn check_exposed(key: &str, listen: SocketAddr, server: &ServerConfig) -> Result<(), ConfigError> {
+    if listen.ip().is_loopback() || (server.tls.is_some() && server.auth.is_some()) {
+        return Ok(());
+    }
+    let missing = match (&server.tls, &server.auth) {
+        (None, None) => "`server.tls` and `server.auth`",
+        (None, _) => "`server.tls`",
+        _ => "`server.auth`",
+    };
+    let rule = format!("`{listen}` can be reached from other machines: set {missing}, or listen on loopback");
+    Err(ConfigError::value(key, rule))
+}
+
 impl Config {
     /// Checks ranges and the rules between keys; the first broken one is reported.
     ///
@@ -16,7 +32,8 @@ impl Config {
     ///
     /// Fails with [`ConfigError::Value`], which names the key and the rule.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.check_listener()?;
+        check_exposed("server.listen", self.server.listen, &self.server)?;
+        self.check_gateway()?;
         super::check_auth::check(&self.server)?;
         self.check_peers()?;
         self.check_intervals()?;
@@ -29,22 +46,6 @@ impl Config {
             .map_err(|fault| ConfigError::value(&fault.key, fault.rule))?;
         self.permission.check()?;
         self.check_telemetry()
-    }
-
-    /// Beyond loopback, callers must be known and the wire must be encrypted.
-    fn check_listener(&self) -> Result<(), ConfigError> {
-        let server = &self.server;
-        if server.listen.ip().is_loopback() || (server.tls.is_some() && server.auth.is_some()) {
-            return Ok(());
-        }
-        let missing = match (&server.tls, &server.auth) {
-            (None, None) => "`server.tls` and `server.auth`",
-            (None, _) => "`server.tls`",
-            _ => "`server.auth`",
-        };
-        let rule =
-            format!("`{}` can be reached from other machines: set {missing}, or listen on loopback", server.listen);
-        Err(ConfigError::value("server.listen", rule))
     }
 
     fn check_peers(&self) -> Result<(), ConfigError> {
@@ -100,6 +101,7 @@ impl Config {
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
             ("executor.mcp.idle_ms", self.executor.mcp.idle_ms, 1),
             ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
+            ("mcp.wait_ms", self.mcp.clone().unwrap_or_default().wait_ms, 1_000),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];
         for (key, value, least) in intervals {
@@ -139,6 +141,12 @@ impl Config {
                 "server.max_connections_per_address",
                 u64::from(server.max_connections_per_address.unwrap_or(1)),
                 1,
+                MAX_CONNECTIONS,
+            ),
+            (
+                "gateway.max_connections",
+                u64::from(self.gateway().unwrap_or_default().max_connections),
+                8,
                 MAX_CONNECTIONS,
             ),
             ("executor.slots", u64::from(self.executor.slots()), 1, 4096),

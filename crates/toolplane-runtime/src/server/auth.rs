@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::config::AuthConfig;
 use crate::keys::digest;
 use crate::status::ApiError;
+use crate::web::ShownCertificates;
 
 mod certificates;
 mod credential_file;
@@ -32,7 +33,7 @@ mod tests;
 mod tokens;
 mod watched;
 
-pub(super) use identified::Identified;
+pub(crate) use identified::Identified;
 use identified::unknown;
 
 pub(crate) use jwt::jwks_address;
@@ -80,7 +81,7 @@ impl Auth {
     }
 
     /// Who sent a request with this head.
-    pub(super) fn identify(&self, headers: &http::HeaderMap, extensions: &http::Extensions) -> Identified {
+    pub(crate) fn identify(&self, headers: &http::HeaderMap, extensions: &http::Extensions) -> Identified {
         let shown = match Presented::of(headers) {
             Ok(shown) => shown,
             Err(refusal) => return Identified::Now(Err(refusal)),
@@ -125,12 +126,15 @@ impl Auth {
     /// The caller a client certificate stands for. One that is mapped to no caller opens the connection and is no
     /// credential.
     fn of_certificate(&self, extensions: &http::Extensions) -> Option<Arc<Caller>> {
+        if let Some(ShownCertificates(chain)) = extensions.get() {
+            return self.subjects.caller(chain.first()?);
+        }
         let certificates = extensions.get::<TlsConnectInfo<ConnectionLife>>().and_then(TlsConnectInfo::peer_certs);
         certificates.and_then(|chain| self.subjects.caller(chain.first()?))
     }
 
     /// Follows the files until the handle is dropped.
-    pub(super) fn follow(self: &Arc<Self>) -> AbortOnDropHandle<()> {
+    pub(crate) fn follow(self: &Arc<Self>) -> AbortOnDropHandle<()> {
         let auth = Arc::clone(self);
         let following = async move {
             loop {

@@ -84,7 +84,7 @@ fn certificates(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'st
 }
 
 /// A chain whose certificates are in force, each signed in the name of the next.
-fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
+pub(super) fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
     let chain = certificates(key, file)?;
     let mut issuer = None;
     for certificate in &chain {
@@ -102,7 +102,7 @@ fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>,
 }
 
 /// Authorities, at least one of which is in force.
-fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerError> {
+pub(super) fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerError> {
     let mut roots = RootCertStore::empty();
     let mut reason = None;
     for certificate in certificates(key, file)? {
@@ -132,7 +132,7 @@ fn in_force(certificate: &TbsCertificate) -> Result<(), CertificateError> {
     Ok(())
 }
 
-fn key(name: &'static str, file: &Path) -> Result<PrivateKeyDer<'static>, ServerError> {
+pub(super) fn key(name: &'static str, file: &Path) -> Result<PrivateKeyDer<'static>, ServerError> {
     let pem = read(name, file)?;
     // What the library says could hold parts of the key.
     PrivateKeyDer::from_pem_slice(&pem).map_err(|_| refuse(name, file, "it holds no private key (PEM)"))

@@ -1,0 +1,127 @@
+//! What every request over HTTP passes, whatever it asks: may it name this host, may its page ask, who sends it.
+
+mod guard;
+mod refusal;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY, WWW_AUTHENTICATE};
+use http::{HeaderValue, Method, Uri};
+use hyper::body::Incoming;
+use tonic::{Code, Status};
+use toolplane_runtime::ApiError;
+use toolplane_runtime::config::McpConfig;
+use toolplane_runtime::web::Callers;
+use tower::ServiceExt as _;
+
+use crate::options::GatewayOptions;
+use crate::upstream::Roles;
+use crate::{json, mcp};
+
+use guard::Guard;
+pub(crate) use refusal::refusal;
+
+/// Where clients of OAuth find out who gives tokens for this listener (RFC 9728).
+pub(crate) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct Door {
+    guard: Guard,
+    callers: Callers,
+    pub(crate) roles: Roles,
+    /// The URL under which clients reach this listener, without a slash at its end.
+    pub(crate) url: String,
+    pub(crate) mcp: Arc<McpConfig>,
+    max_body_bytes: usize,
+}
+
+impl Door {
+    pub(crate) fn new(
+        options: &GatewayOptions,
+        callers: Callers,
+        address: SocketAddr,
+        encrypted: bool,
+        roles: Roles,
+    ) -> Self {
+        let scheme = if encrypted { "https" } else { "http" };
+        let url = options.listener.public_url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
+        Self {
+            guard: Guard::new(&options.listener, address),
+            callers,
+            roles,
+            url: url.trim_end_matches('/').to_owned(),
+            mcp: Arc::clone(&options.mcp),
+            max_body_bytes: options.max_message_bytes,
+        }
+    }
+}
+
+/// Answers every request.
+pub(crate) fn service(
+    door: Arc<Door>,
+) -> impl tower::Service<
+    http::Request<Incoming>,
+    Response = Response,
+    Error = Infallible,
+    Future = impl Future<Output = Result<Response, Infallible>> + Send + 'static,
+> + Clone
++ Send
++ 'static {
+    let known = Router::new().merge(json::routes()).merge(mcp::routes());
+    let known = known.layer(from_fn_with_state(Arc::clone(&door), identified));
+    let open = Router::new().merge(json::open_routes()).merge(mcp::open_routes(&door));
+    let routes = known
+        .merge(open)
+        .fallback(async |uri: Uri| refusal(&ApiError::not_found("path", uri.path()).into()))
+        .layer(DefaultBodyLimit::max(door.max_body_bytes))
+        .layer(from_fn_with_state(Arc::clone(&door), guarded))
+        .with_state(door);
+    routes.into_service::<Body>().map_request(|request: http::Request<Incoming>| request.map(Body::new))
+}
+
+/// Lets requests through that name this host and do not come from a page of somebody else's.
+async fn guarded(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(ORIGIN).cloned();
+    if let Err(status) = door.guard.check(request.headers(), request.uri()) {
+        return refusal(&status);
+    }
+    let mut response = match request.method() {
+        &Method::OPTIONS if origin.is_some() => guard::preflight(),
+        _ => next.run(request).await,
+    };
+    if let Some(origin) = origin {
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        response.headers_mut().append(VARY, HeaderValue::from_static("origin"));
+        guard::expose(response.headers_mut());
+    }
+    response
+}
+
+/// Finds out who sends a request, and hands on the roles as that caller reaches them.
+async fn identified(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    match door.callers.identify(request.headers(), request.extensions()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(door.roles.serving(caller));
+            next.run(request).await
+        }
+        Err(error) => {
+            let status = Status::from(error);
+            let mut response = refusal(&status);
+            if status.code() == Code::Unauthenticated {
+                let challenge = format!("Bearer resource_metadata=\"{}{RESOURCE_METADATA}\"", door.url);
+                if let Ok(challenge) = HeaderValue::try_from(challenge) {
+                    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+                }
+            }
+            response
+        }
+    }
+}

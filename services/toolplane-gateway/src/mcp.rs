@@ -1,0 +1,17 @@
+//! MCP over HTTP.
+
+use std::sync::Arc;
+
+use axum::Router;
+
+use crate::door::Door;
+
+/// What is answered to callers that are known.
+pub(crate) fn routes() -> Router<Arc<Door>> {
+    Router::new()
+}
+
+/// What is answered to everybody.
+pub(crate) fn open_routes(_door: &Door) -> Router<Arc<Door>> {
+    Router::new()
+}
