@@ -17,6 +17,7 @@ mod consent;
 mod crash;
 mod credentials;
 mod crowds;
+mod default_surface;
 mod health;
 mod hooks;
 mod input;

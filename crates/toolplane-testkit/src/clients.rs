@@ -74,12 +74,12 @@ impl Clients {
         self.scheduler.clone()
     }
 
-    /// The connection to a role; of an executor, which does not listen, the scheduler's.
+    /// The connection to a role; the scheduler's for one that does not answer gRPC.
     pub fn channel_of(&self, role: ClusterRole) -> Channel {
         match role {
             ClusterRole::Surface => self.surface.clone(),
             ClusterRole::Permission => self.permission.clone(),
-            ClusterRole::Scheduler | ClusterRole::Executor => self.scheduler.clone(),
+            ClusterRole::Scheduler | ClusterRole::Executor | ClusterRole::Gateway => self.scheduler.clone(),
         }
     }
 

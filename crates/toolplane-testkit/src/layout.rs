@@ -195,7 +195,7 @@ impl Layout {
             ClusterRole::Surface => self.surfaces > 1,
             ClusterRole::Permission => self.permissions > 1,
             ClusterRole::Scheduler => true,
-            ClusterRole::Executor => false,
+            ClusterRole::Executor | ClusterRole::Gateway => false,
         };
         if let (true, Store::RedisAt(url)) = (shares, &self.store) {
             environment.push(("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()));

@@ -65,10 +65,11 @@ impl Log {
         Ok(page.head_seq)
     }
 
-    /// At most `limit` entries from `from_seq` on. A log without entries belongs to nothing that exists.
+    /// At most `limit` entries from `from_seq` on. A log without entries belongs to nothing that exists, or to the default surface,
+    /// which nobody makes and nobody changes.
     pub(crate) async fn read(&self, store: &dyn Store, from_seq: u64, limit: usize) -> Result<Entries, ApiError> {
         let page = store.events(&self.stream(), from_seq.max(1), limit).await.map_err(error::of_store)?;
-        if page.head_seq == 0 {
+        if page.head_seq == 0 && !matches!(self, Self::Surface(_, id) if id.is_default()) {
             let (kind, id) = self.noun();
             return Err(ApiError::not_found(kind, id));
         }

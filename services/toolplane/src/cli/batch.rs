@@ -9,7 +9,7 @@ use toolplane_proto::v1;
 
 use super::connection::{Connection, PRODUCER};
 use super::failure::Failure;
-use super::invoke::{session, waits_for_a_person};
+use super::invoke::waits_for_a_person;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
 use super::result;
@@ -29,7 +29,7 @@ pub(crate) struct BatchArgs {
     /// `cancel_dependent`. Replaces what the file says.
     #[arg(long)]
     policy: Option<String>,
-    /// The surface to call in; a session surface of all tools is made or used again when absent.
+    /// The surface to call in; the default one, of every tool as it is now, when absent.
     #[arg(long, env = "TOOLPLANE_SURFACE")]
     surface: Option<String>,
     /// The session the calls belong to: calls that must not run beside others exclude each other within it.
@@ -92,11 +92,7 @@ pub(crate) async fn run(args: BatchArgs, connection: &Connection, out: &mut Outp
     if let Some(policy) = &args.policy {
         file::override_policy(&mut batch, policy)?;
     }
-    let surface_id = match &args.surface {
-        Some(surface) => surface.clone(),
-        None => session::surface_for(&file::tools(&batch), connection, out).await?,
-    };
-    file::finish(&mut batch, &surface_id);
+    file::finish(&mut batch, args.surface.as_deref().unwrap_or_default());
     batch.session_ref = args.session.unwrap_or(batch.session_ref);
     batch.idempotency_key = args.key.unwrap_or_default();
     match args.detach {

@@ -15,7 +15,6 @@ pub(crate) mod input;
 mod live;
 mod locks;
 mod manner;
-pub(crate) mod session;
 
 pub(crate) use live::{Live, waits_for_a_person};
 pub(crate) use manner::Manner;
@@ -25,7 +24,7 @@ pub(crate) use manner::Manner;
 pub(crate) struct InvokeArgs {
     /// Name, alias or id of the tool.
     tool: String,
-    /// The surface to call in; a session surface of all tools is made or used again when absent.
+    /// The surface to call in; the default one, of every tool as it is now, when absent.
     #[arg(long, env = "TOOLPLANE_SURFACE")]
     surface: Option<String>,
     /// The arguments: JSON, `@file`, or `-` for standard input.
@@ -68,12 +67,8 @@ pub(crate) async fn run(
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
     let model_input = input::read(&args.input)?;
-    let surface_id = match &args.surface {
-        Some(surface) => surface.clone(),
-        None => session::surface_for(std::slice::from_ref(&args.tool), connection, out).await?,
-    };
     let mut spec = v1::InvocationSpec {
-        surface_id,
+        surface_id: args.surface.unwrap_or_default(),
         tool_name: args.tool,
         model_input: Some(v1::JsonPayload { body: Some(Body::Inline(model_input)), ..Default::default() }),
         idempotency_key: args.key.clone().unwrap_or_default(),

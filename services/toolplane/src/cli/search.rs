@@ -14,7 +14,7 @@ use super::spelled::word;
 /// What is searched for.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The surface.
+    /// The surface; `default` is the one of every tool.
     surface: String,
     /// `select:a,b` or keywords.
     #[arg(required = true, num_args = 1..)]

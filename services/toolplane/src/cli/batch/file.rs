@@ -1,6 +1,5 @@
 //! Batches in files: calls, and the policy that applies to them.
 
-use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -181,11 +180,6 @@ pub(super) fn override_policy(batch: &mut v1::BatchSpec, given: &str) -> Result<
 /// The names of the calls' tools, in order.
 pub(super) fn names(batch: &v1::BatchSpec) -> Vec<String> {
     batch.calls.iter().filter_map(|call| Some(call.spec.as_ref()?.tool_name.clone())).collect()
-}
-
-/// The distinct tools that are called.
-pub(super) fn tools(batch: &v1::BatchSpec) -> Vec<String> {
-    names(batch).into_iter().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Names the surface all calls are made in.

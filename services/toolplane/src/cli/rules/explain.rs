@@ -13,7 +13,7 @@ use crate::cli::approvals::suggestion::Suggestion;
 use crate::cli::connection::Connection;
 use crate::cli::failure::Failure;
 use crate::cli::hooks;
-use crate::cli::invoke::{Manner, input, session};
+use crate::cli::invoke::{Manner, input};
 use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, Table};
 use crate::cli::spelled::{behavior, word};
@@ -23,7 +23,7 @@ use crate::cli::spelled::{behavior, word};
 pub(crate) struct ExplainArgs {
     /// Name, alias or id of the tool.
     tool: String,
-    /// The surface to call in; a session surface of all tools is made or used again when absent.
+    /// The surface to call in; the default one, of every tool as it is now, when absent.
     #[arg(long, env = "TOOLPLANE_SURFACE")]
     surface: Option<String>,
     /// The arguments: JSON, `@file`, or `-` for standard input.
@@ -46,12 +46,8 @@ pub(super) async fn run(
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
     let model_input = input::read(&args.input)?;
-    let surface_id = match &args.surface {
-        Some(surface) => surface.clone(),
-        None => session::surface_for(std::slice::from_ref(&args.tool), connection, out).await?,
-    };
     let mut spec = v1::InvocationSpec {
-        surface_id,
+        surface_id: args.surface.unwrap_or_default(),
         tool_name: args.tool,
         model_input: Some(v1::JsonPayload { body: Some(Body::Inline(model_input)), ..Default::default() }),
         session_ref: args.session.unwrap_or_default(),

@@ -1,0 +1,113 @@
+//! The surface of callers that name none: every tool, as it is declared now.
+
+use tonic::Code;
+use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_testkit::clients::{Clients, payload, payload_bytes};
+use toolplane_testkit::{Cluster, Options, tools};
+
+use crate::bed::RULES;
+
+/// The echo tool under another name, with this schema.
+fn echo(namespace: &str, name: &str, schema: &str) -> v1::ToolRegistration {
+    let files = tools::example_files().unwrap();
+    let file = files.into_iter().find(|file| file.ends_with("native.echo.json")).unwrap();
+    let text = std::fs::read_to_string(file).unwrap().replace("_native_echo", &format!("_{namespace}_{name}"));
+    let mut tool: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let declaration = &mut tool["declaration"];
+    declaration["namespace"] = namespace.into();
+    declaration["name"] = name.into();
+    declaration["input_contract"]["examples"] = serde_json::json!([]);
+    declaration["input_contract"]["model_input_schema"] = serde_json::from_str(schema).unwrap();
+    tools::registration(&tool.to_string()).unwrap()
+}
+
+async fn register(clients: &Clients, tools: Vec<v1::ToolRegistration>) {
+    let request = v1::RegisterToolsRequest { tools, validate_only: false };
+    clients.surfaces().register_tools(request).await.unwrap();
+}
+
+async fn call(clients: &Clients, tool: &str, input: &str) -> v1::ToolResult {
+    let spec = v1::InvocationSpec {
+        tool_name: tool.to_owned(),
+        model_input: Some(payload(input.as_bytes().to_vec())),
+        ..Default::default()
+    };
+    let answer = clients.invocations().call(v1::CallRequest { spec: Some(spec), wait_ms: 60_000 }).await.unwrap();
+    answer.into_inner().result.unwrap()
+}
+
+fn code(result: &v1::ToolResult) -> &str {
+    result.error.as_ref().map_or("", |error| &error.error_code)
+}
+
+#[tokio::test]
+async fn tools_can_be_called_as_they_are_declared_at_that_moment() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    assert_eq!(code(&call(clients, "one.say", "{}").await), "surface.unknown_tool");
+    register(clients, vec![echo("one", "say", r#"{"type":"object"}"#)]).await;
+    let said = call(clients, "one.say", r#"{"n":1}"#).await;
+    assert_eq!(&payload_bytes(said.structured_content.as_ref())[..], br#"{"n":1}"#);
+    let by_its_bare_name = call(clients, "say", r#"{"n":2}"#).await;
+    assert!(!by_its_bare_name.is_error, "{by_its_bare_name:?}");
+
+    // The record says in which surface it was.
+    let request = v1::GetInvocationRequest { invocation_id: said.invocation_id.clone(), ..Default::default() };
+    let record = clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+    assert_eq!(record.surface_id, "default");
+
+    // Another schema counts for the very next call, and nothing has to be loaded again.
+    register(clients, vec![echo("one", "say", r#"{"type":"object","required":["m"]}"#)]).await;
+    assert!(call(clients, "one.say", r#"{"n":1}"#).await.is_error);
+    assert!(!call(clients, "one.say", r#"{"m":1}"#).await.is_error);
+
+    // A bare name that two tools share means neither of them any more, although one was found by it before.
+    register(clients, vec![echo("two", "say", r#"{"type":"object"}"#)]).await;
+    assert!(call(clients, "say", r#"{"m":1}"#).await.is_error);
+    assert!(!call(clients, "two.say", "{}").await.is_error);
+
+    let retire = v1::RetireToolRequest { tool_id: "tool_one_say".to_owned(), reason: String::new() };
+    clients.surfaces().retire_tool(retire).await.unwrap();
+    assert_eq!(code(&call(clients, "one.say", r#"{"m":1}"#).await), "surface.retired");
+}
+
+#[tokio::test]
+async fn it_is_listed_searched_and_loaded_like_any_other() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    register(clients, tools::examples().unwrap()).await;
+    let surface = clients.surfaces().get_surface(v1::GetSurfaceRequest::default()).await.unwrap().into_inner();
+    let surface = surface.surface.unwrap();
+    let counts = surface.counts.unwrap_or_default();
+    assert_eq!(surface.surface_id, "default");
+    assert!(counts.loaded > 5 && counts.deferred == 0, "{counts:?}");
+
+    let mut request = v1::ListSurfaceToolsRequest { page_size: 2, ..Default::default() };
+    let mut listed = 0;
+    loop {
+        let page = clients.surfaces().list_surface_tools(request.clone()).await.unwrap().into_inner();
+        listed += page.tools.len();
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(listed, usize::try_from(counts.loaded + counts.blocked + counts.excluded).unwrap());
+
+    let request = v1::SearchToolsRequest { query: "count words".to_owned(), ..Default::default() };
+    let found = clients.surfaces().search_tools(request).await.unwrap().into_inner().result.unwrap();
+    assert_eq!(found.refs[0].name, "text.word_count");
+    let request = v1::LoadToolsRequest { names: vec![found.refs[0].name.clone()], ..Default::default() };
+    let loaded = clients.surfaces().load_tools(request).await.unwrap().into_inner();
+    let Some(Outcome::Loaded(schema)) = &loaded.outcomes[0].outcome else { panic!("{loaded:?}") };
+    assert!(!payload_bytes(schema.model_input_schema.as_ref()).is_empty());
+    let log = v1::ListEventsRequest {
+        subject: Some(v1::list_events_request::Subject::SurfaceId("default".to_owned())),
+        ..Default::default()
+    };
+    let log = clients.surfaces().list_events(log).await.unwrap().into_inner();
+    assert!(log.events.is_empty(), "looking at it changes nothing: {log:?}");
+    let unknown = v1::GetSurfaceRequest { surface_id: "surf_nowhere".to_owned(), ..Default::default() };
+    assert_eq!(clients.surfaces().get_surface(unknown).await.unwrap_err().code(), Code::NotFound);
+}
