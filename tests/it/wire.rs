@@ -65,6 +65,47 @@ fn protos_keep_the_lint_rules() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
+/// What of `contract` would break a client of any release so far; nothing when it only grew.
+fn breaks(contract: &std::path::Path) -> String {
+    let released = std::fs::read_dir(binary::root().join("proto/released")).unwrap();
+    let released: Vec<_> = released.map(|entry| entry.unwrap().path()).collect();
+    assert!(!released.is_empty());
+    let told = released.iter().map(|released| {
+        let output = std::process::Command::new(polyglot::buf().unwrap())
+            .current_dir(binary::root())
+            .arg("breaking")
+            .arg(contract)
+            .args(["--config", r#"{"version":"v2","breaking":{"use":["FILE"]}}"#, "--against"])
+            .arg(released)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.success(), said.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        said
+    });
+    told.collect()
+}
+
+/// Clients of any release go on working: nothing is taken away, renamed or renumbered.
+#[test]
+fn the_contract_only_grows() {
+    let descriptor = binary::root().join("crates/toolplane-proto/src/gen/descriptor.bin");
+    let folder = tempfile::tempdir().unwrap();
+    let now = folder.path().join("now.binpb");
+    std::fs::copy(&descriptor, &now).unwrap();
+    assert_eq!(breaks(&now), "");
+
+    // The check sees what it is for.
+    let mut set = prost_types::FileDescriptorSet::decode(&std::fs::read(&descriptor).unwrap()[..]).unwrap();
+    let files = set.file.iter_mut().flat_map(|file| &mut file.message_type);
+    let spec = files.into_iter().find(|message| message.name() == "InvocationSpec").unwrap();
+    spec.field.retain(|field| field.name() != "session_ref");
+    let less = folder.path().join("less.binpb");
+    std::fs::write(&less, set.encode_to_vec()).unwrap();
+    let said = breaks(&less);
+    assert!(said.contains("InvocationSpec") && said.contains("15"), "{said}");
+}
+
 /// Each wrong value is refused with the field it is in, and leaves no call behind.
 #[tokio::test]
 async fn wrong_json_is_refused_before_acceptance() {
