@@ -1,0 +1,33 @@
+/**
+ * Toolplane for TypeScript: call the tools of a cluster from an agent ({@link connect}), and serve tools of your own ({@link Worker}).
+ *
+ * @packageDocumentation
+ */
+
+export { type BatchNews, type BatchOptions } from "./batch.js";
+export { type ConnectionOptions } from "./connection.js";
+export {
+  CanceledError,
+  DigestError,
+  RequestError,
+  SettingsError,
+  ToolError,
+  ToolplaneError,
+  type FieldViolation,
+} from "./errors.js";
+export { JsonText, parseExact, stringify } from "./json.js";
+export { Toolbox, type OfferedTool, type ToolboxOptions } from "./loops/toolbox.js";
+export { DECLINED, type ApprovalAnswer, type People, type Question } from "./people.js";
+export { Kept, type ReadOptions } from "./read.js";
+export { Result, type Content } from "./result.js";
+export { type BatchItemSpec, type CallFacts } from "./spec.js";
+export { type Progress, type StreamItem } from "./stream.js";
+export {
+  type Found,
+  type LoadedTool,
+  type NotLoaded,
+  type Search,
+  type SurfaceOptions,
+  type ToolEntry,
+} from "./surface.js";
+export { connect, Tools, type BatchResult, type CallOptions, type ConnectOptions } from "./tools.js";

@@ -1,0 +1,212 @@
+/** The tools of one conversation, as its model is shown them, and the calls it asks for. */
+
+import { RequestError, ToolError } from "../errors.js";
+import { stringify } from "../json.js";
+import { texts, type Result } from "../result.js";
+import type { LoadedTool } from "../surface.js";
+import type { CallOptions, Tools } from "../tools.js";
+import { aliases, SEARCH } from "./names.js";
+import { asMessages, failureText, readCall, readCalls, writeAnswer, type ModelCall, type Outcome } from "./shapes.js";
+
+/** How tools are shown to a model. */
+export interface ToolboxOptions {
+  /** Up to how many tools a model is shown all; above it, it is shown a search and what it found. 30 when absent. */
+  limit?: number | undefined;
+  /** Holds for every call, e.g. `session`, `onApproval` or `signal`; options of a single call win. */
+  call?: CallOptions;
+}
+
+/** A tool as a model is shown it. */
+export interface OfferedTool extends LoadedTool {
+  /** The name the model is given. */
+  readonly alias: string;
+}
+
+type Schema = Record<string, unknown>;
+
+/** How many tools a search gives at most. */
+const SEARCH_LIMIT = 8;
+
+const SEARCH_TOOL = {
+  alias: SEARCH,
+  description:
+    "Finds tools by what they do, e.g. `send an email`, or by exact name with `select:name`. What it finds can be called from then on.",
+  inputSchema: {
+    type: "object",
+    properties: { query: { type: "string", minLength: 1, description: "What the tool should do, in a few words." } },
+    required: ["query"],
+    additionalProperties: false,
+  } as Schema,
+};
+
+/** The tools of one conversation. Made by `tools.toolbox()`. */
+export class Toolbox {
+  readonly #tools: Tools;
+  readonly #limit: number;
+  readonly #call: CallOptions;
+  /** What the model may call, by alias. */
+  #offered = new Map<string, OfferedTool>();
+  /** Full names that its searches found, in that order. */
+  readonly #found = new Set<string>();
+
+  /** @internal */
+  constructor(tools: Tools, options: ToolboxOptions) {
+    this.#tools = tools;
+    this.#limit = options.limit ?? 30;
+    this.#call = options.call ?? {};
+  }
+
+  /** What a model is shown now: all tools, or the search and what was found so far. Asked anew each time. */
+  async offered(): Promise<(OfferedTool | typeof SEARCH_TOOL)[]> {
+    const callable = (await this.#tools.list()).filter(({ state }) => state === "loaded" || state === "deferred");
+    const all = callable.length <= this.#limit;
+    const wanted = all ? callable : callable.filter(({ name }) => this.#found.has(name));
+    const { loaded } = await this.#tools.load(wanted.map(({ name }) => name));
+    // Among all tools, so that an alias means the same whatever else was found.
+    const names = aliases(callable);
+    const aliasOf = new Map(callable.map(({ name }, at) => [name, names[at] as string]));
+    const tools = loaded.map((tool) => ({ ...tool, alias: aliasOf.get(tool.name) ?? tool.name }));
+    this.#offered = new Map(tools.map((tool) => [tool.alias, tool]));
+    return all ? tools : [SEARCH_TOOL, ...tools];
+  }
+
+  /** As OpenAI's Responses API takes them. */
+  async forOpenAI(): Promise<{ type: "function"; name: string; description: string; parameters: Schema; strict: false }[]> {
+    const tools = await this.offered();
+    return tools.map(({ alias: name, description, inputSchema }) => ({
+      type: "function",
+      name,
+      description,
+      parameters: inputSchema,
+      // Left out it would mean "if the schema allows it", and an optional argument would be asked for each time.
+      strict: false,
+    }));
+  }
+
+  /** As OpenAI's Chat Completions take them. */
+  async forOpenAIChat(): Promise<{ type: "function"; function: { name: string; description: string; parameters: Schema } }[]> {
+    const tools = await this.offered();
+    return tools.map(({ alias: name, description, inputSchema }) => ({
+      type: "function",
+      function: { name, description, parameters: inputSchema },
+    }));
+  }
+
+  /** As Anthropic's Messages API takes them. */
+  async forAnthropic(): Promise<{ name: string; description: string; input_schema: Schema }[]> {
+    const tools = await this.offered();
+    return tools.map(({ alias: name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+  }
+
+  /** As Gemini's API takes them: one entry of `tools`. */
+  async forGemini(): Promise<{ functionDeclarations: { name: string; description: string; parametersJsonSchema: Schema }[] }[]> {
+    const tools = await this.offered();
+    const functionDeclarations = tools.map(({ alias: name, description, inputSchema }) => ({
+      name,
+      description,
+      parametersJsonSchema: inputSchema,
+    }));
+    return [{ functionDeclarations }];
+  }
+
+  /** As an object of Vercel's AI SDK, all tools at once. The package `ai` must be installed. */
+  async forAiSdk(): Promise<Record<string, unknown>> {
+    const { forAiSdk } = await import("./adapters.js");
+    return await forAiSdk(await this.#every(), (tool, args, options) => this.#model(tool, args, options));
+  }
+
+  /** As tools of LangChain, all at once. The package `@langchain/core` must be installed. */
+  async forLangChain(): Promise<unknown[]> {
+    const { forLangChain } = await import("./adapters.js");
+    return await forLangChain(await this.#every(), (tool, args, options) => this.#model(tool, args, options));
+  }
+
+  /** Adapters give a fixed set of tools, so a search could add nothing to it. */
+  async #every(): Promise<OfferedTool[]> {
+    const every = new Toolbox(this.#tools, { limit: Infinity, call: this.#call });
+    return (await every.offered()) as OfferedTool[];
+  }
+
+  async #model(tool: OfferedTool, args: unknown, options: CallOptions): Promise<string> {
+    const outcome = await this.#outcome(tool, args, options);
+    if (outcome.isError) throw new Error(outcome.text);
+    return outcome.text;
+  }
+
+  /**
+   * Makes the call that a model asks for, and gives what to hand back, in its vendor's shape. What the call itself does wrong is an answer,
+   * too; only a cluster that cannot be used is thrown.
+   */
+  async answer(call: unknown, options: CallOptions = {}): Promise<Record<string, unknown>> {
+    const asked = readCall(call);
+    if (asked === undefined) throw new TypeError("this is no call of a tool in the shape of OpenAI, Anthropic or Gemini");
+    return writeAnswer(asked, await this.#make(asked, options));
+  }
+
+  /**
+   * Makes every call of a model's response, at the same time, and gives what to append to the conversation after it: items, messages, or
+   * one message with all results, as the vendor wants it. Empty when the model asks for none.
+   */
+  async answers(response: unknown, options: CallOptions = {}): Promise<Record<string, unknown>[]> {
+    const made = readCalls(response).map(async (call) => ({ call, answer: writeAnswer(call, await this.#make(call, options)) }));
+    return asMessages(await Promise.all(made));
+  }
+
+  async #make(call: ModelCall, options: CallOptions): Promise<Outcome> {
+    if (call.alias === SEARCH) return await this.#search(call.args);
+    if (!this.#offered.has(call.alias)) await this.offered();
+    const tool = this.#offered.get(call.alias);
+    if (tool === undefined) {
+      const message = `there is no tool \`${call.alias}\` here`;
+      return { text: failureText("surface.unknown_tool", message, { retry: "discover_tool_first" }), isError: true };
+    }
+    return await this.#outcome(tool, call.args, { ...options, ...(call.id ? { nativeCallId: call.id } : {}) });
+  }
+
+  async #outcome(tool: OfferedTool, args: unknown, options: CallOptions): Promise<Outcome> {
+    try {
+      const facts = { ...this.#call, ...options, declarationDigest: tool.digest };
+      return outcome(await this.#tools.callResult(tool.name, args, facts));
+    } catch (error) {
+      // The model can mend arguments that are no JSON; it can do nothing about the rest.
+      if (!(error instanceof RequestError) || error.status !== "INVALID_ARGUMENT") throw error;
+      return { text: failureText(error.code, error.message, { fields: error.fieldViolations, retry: error.retry }), isError: true };
+    }
+  }
+
+  async #search(args: unknown): Promise<Outcome> {
+    const query = readQuery(args);
+    if (query === undefined) {
+      const message = "`query` must be a text";
+      return { text: failureText("input.schema_violation", message, { retry: "change_arguments" }), isError: true };
+    }
+    const { found, nextAction, missing, pendingProviders } = await this.#tools.search(query, { limit: SEARCH_LIMIT });
+    found.forEach(({ name }) => this.#found.add(name));
+    await this.offered();
+    const names = new Set(found.map(({ name }) => name));
+    const tools = [...this.#offered.values()].filter(({ name }) => names.has(name));
+    const told = tools.map(({ alias: name, description, inputSchema }) => ({ name, description, parameters: inputSchema }));
+    const rest = { ...(missing.length ? { missing } : {}), ...(pendingProviders.length ? { pending: pendingProviders } : {}) };
+    return { text: stringify({ tools: told, ...(told.length ? {} : { next: nextAction }), ...rest }), isError: false };
+  }
+}
+
+function readQuery(args: unknown): string | undefined {
+  try {
+    const { query } = JSON.parse(stringify(args)) as { query?: unknown };
+    return typeof query === "string" && query !== "" ? query : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a model is given of a result: what the cluster made for it, else the exact JSON. */
+function outcome(result: Result): Outcome {
+  if (result.error instanceof ToolError) {
+    const { code, message, retry, fieldViolations, sideEffects } = result.error;
+    const fields = fieldViolations.length > 0 ? fieldViolations : undefined;
+    const output = texts(result.modelContent) || undefined;
+    return { text: failureText(code, message, { retry, sideEffects, fields, output }), isError: true };
+  }
+  return { text: texts(result.modelContent) || result.json || result.summary || "done", isError: false };
+}

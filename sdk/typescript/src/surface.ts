@@ -1,0 +1,165 @@
+/** What tools there are: listed, searched, loaded. */
+
+import type { Connection } from "./connection.js";
+import { CreateSurfaceRequest, DeferPolicy, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
+import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
+import { payloadValue } from "./payload.js";
+import { ask, type Asking } from "./rpc.js";
+
+/** One line about a tool of a surface. */
+export interface ToolEntry {
+  /** Its full name, e.g. `text.word_count`. */
+  readonly name: string;
+  /** Its id. */
+  readonly toolId: string;
+  /** `loaded` ones can be called, `deferred` ones after they were loaded, `blocked` and `excluded` ones cannot. */
+  readonly state: "loaded" | "deferred" | "blocked" | "excluded";
+  /** A phrase for discovery, of deferred ones. */
+  readonly hint?: string;
+  /** Why it cannot be called. */
+  readonly reason?: string;
+}
+
+/** A tool that was found. */
+export interface Found {
+  readonly name: string;
+  readonly toolId: string;
+  /** A phrase for discovery. */
+  readonly hint: string;
+}
+
+/** What a search found, best first. */
+export interface Search {
+  readonly found: readonly Found[];
+  /** `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider` or `not_available`. */
+  readonly nextAction: string;
+  /** Names that were asked for exactly and do not exist here. */
+  readonly missing: readonly string[];
+  /** Providers that are still waited for. */
+  readonly pendingProviders: readonly string[];
+}
+
+/** A tool that can be called, with what a model needs to call it. */
+export interface LoadedTool {
+  readonly name: string;
+  readonly toolId: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: Record<string, unknown>;
+  /** Digest of the whole registration; given with a call, that call is made for this schema or not at all. */
+  readonly digest: string;
+}
+
+/** A name that could not be loaded. */
+export interface NotLoaded {
+  /** As it was asked for. */
+  readonly name: string;
+  /** What to do, for people and models. */
+  readonly message: string;
+  /** At most three similar names. */
+  readonly similar: readonly string[];
+}
+
+/** Most names of one request. */
+const LOAD_AT_ONCE = 100;
+/** How long the cluster may be away before reading fails, in milliseconds. */
+const AWAY_MS = 15_000;
+
+/** @internal */
+export async function listTools(connection: Connection, surfaceId: string, signal?: AbortSignal): Promise<ToolEntry[]> {
+  const tools: ToolEntry[] = [];
+  for (let pageToken = ""; ; ) {
+    const request = { surfaceId, pageSize: 1000, pageToken };
+    const page = await ask(connection, connection.surfaces, (client) => client.listSurfaceTools, request, soon(signal));
+    tools.push(...page.tools.flatMap(entry));
+    pageToken = page.nextPageToken;
+    if (pageToken === "") return tools;
+  }
+}
+
+function entry({ tool }: SurfaceTool): ToolEntry[] {
+  switch (tool?.$case) {
+    case "loaded":
+      return [{ name: tool.value.name, toolId: tool.value.toolId, state: "loaded" }];
+    case "deferred":
+      return [{ name: tool.value.name, toolId: tool.value.toolId, state: "deferred", hint: tool.value.searchHint }];
+    case "blocked":
+    case "excluded":
+      return [{ name: tool.value.name, toolId: tool.value.toolId, state: tool.$case, reason: tool.value.reason }];
+    default:
+      return [];
+  }
+}
+
+/** @internal */
+export async function searchTools(connection: Connection, surfaceId: string, query: string, limit: number): Promise<Search> {
+  const request = { surfaceId, query, limit, view: 0 };
+  const { result } = await ask(connection, connection.surfaces, (client) => client.searchTools, request, soon());
+  const found = (result?.refs ?? []).map(({ name, toolId, searchHint }) => ({ name, toolId, hint: searchHint }));
+  const { nextAction = "", missingNames: missing = [], pendingProviders = [] } = result ?? {};
+  return { found, nextAction, missing, pendingProviders };
+}
+
+/** @internal */
+export async function loadTools(
+  connection: Connection,
+  surfaceId: string,
+  names: readonly string[],
+): Promise<{ loaded: LoadedTool[]; failed: NotLoaded[] }> {
+  const outcomes: LoadOutcome[] = [];
+  for (let at = 0; at < names.length; at += LOAD_AT_ONCE) {
+    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE) };
+    outcomes.push(...(await ask(connection, connection.surfaces, (client) => client.loadTools, request, soon())).outcomes);
+  }
+  const [loaded, failed]: [LoadedTool[], NotLoaded[]] = [[], []];
+  for (const { name, outcome } of outcomes) {
+    if (outcome?.$case === "loaded") {
+      const { tool, modelInputSchema, description, digest } = outcome.value;
+      const inputSchema = (payloadValue(modelInputSchema) ?? { type: "object" }) as Record<string, unknown>;
+      loaded.push({ name: tool?.name ?? name, toolId: tool?.toolId ?? "", description, inputSchema, digest });
+    } else {
+      failed.push({ name, message: outcome?.value.message ?? "it is not there", similar: outcome?.value.similarNames ?? [] });
+    }
+  }
+  return { loaded, failed };
+}
+
+/** What a surface is made of. */
+export interface SurfaceOptions {
+  /** Tools to consider, by id or name; with `namespaces` absent too, all of them. */
+  tools?: readonly string[];
+  /** Namespaces to consider. */
+  namespaces?: readonly string[];
+  /** Tools whose schemas are visible at once. With `defer` absent, all are. */
+  load?: readonly string[];
+  /** `all` defers what `load` does not name; `auto` does so when there are many. */
+  defer?: "auto" | "all" | "none";
+  /** Tools that may not be used here. */
+  block?: readonly string[];
+}
+
+const DEFER = {
+  auto: DeferPolicy.DEFER_POLICY_AUTO,
+  all: DeferPolicy.DEFER_POLICY_ALL,
+  none: DeferPolicy.DEFER_POLICY_NONE,
+};
+
+/** @internal */
+export async function createSurface(connection: Connection, options: SurfaceOptions): Promise<string> {
+  const request = CreateSurfaceRequest.fromPartial({
+    requestId: crypto.randomUUID(),
+    scope: "session",
+    toolRefs: [...(options.tools ?? [])],
+    namespaces: [...(options.namespaces ?? [])],
+    load: [...(options.load ?? [])],
+    deferPolicy: DEFER[options.defer ?? "none"],
+    blocked: (options.block ?? []).map((name) => ({ name, message: "kept out by the caller" })),
+    producer: "toolplane-typescript",
+  });
+  const { surface } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
+  return surface?.surfaceId ?? "";
+}
+
+function soon(signal?: AbortSignal): Asking {
+  return { retryUntil: Date.now() + AWAY_MS, signal };
+}

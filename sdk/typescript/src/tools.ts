@@ -1,0 +1,270 @@
+/** The agent's side: tools that are called by name. */
+
+import { batchNews, type BatchNews, type BatchOptions } from "./batch.js";
+import { Connection, readSettings, type ConnectionOptions } from "./connection.js";
+import { Call, canceled, waited, type Following } from "./follow.js";
+import type { Batch } from "./gen/toolplane/v1/batch.js";
+import type { Invocation } from "./gen/toolplane/v1/invocation.js";
+import type { InvocationSpec } from "./gen/toolplane/v1/invocation_service.js";
+import type { PayloadRef } from "./gen/toolplane/v1/payload.js";
+import type { ToolResult } from "./gen/toolplane/v1/result.js";
+import { Toolbox, type ToolboxOptions } from "./loops/toolbox.js";
+import { provideInput, resolveApproval, type People } from "./people.js";
+import { PayloadSource, type ReadOptions } from "./read.js";
+import { Result } from "./result.js";
+import { ask } from "./rpc.js";
+import { newId, toSpec, type BatchItemSpec, type CallFacts } from "./spec.js";
+import { items, type Progress, type StreamItem } from "./stream.js";
+import * as surfaces from "./surface.js";
+
+/** How to connect, and what holds for every call. */
+export interface ConnectOptions extends ConnectionOptions {
+  /** The surface to call in; the tenant's default surface, with every tool it has, when absent. */
+  surface?: string;
+  /** `result.value` gives integers beyond 2^53 as `bigint` instead of rounded numbers. */
+  bigints?: boolean;
+  /** Tools up to which agent loops are given all of them; above it they get a search; 30. */
+  toolLimit?: number;
+}
+
+/** What may be said of one call, and how it is followed. */
+export interface CallOptions extends CallFacts, People {
+  /** Deadline for the whole call in milliseconds, waiting for people included. None when absent. */
+  timeoutMs?: number;
+  /** The same key and the same call within a day is one call. Made up when absent, so that a retry never runs twice. */
+  idempotencyKey?: string;
+  /** Cancels the call: it then fails with a `CanceledError`. */
+  signal?: AbortSignal;
+  /** Hears how far the tool is. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** A batch that has ended. */
+export interface BatchResult {
+  /** The batch, as the contract has it. */
+  readonly batch: Batch;
+  /** One result per call, in the declared order; a failure is told by its `isError`. */
+  readonly results: readonly Result[];
+}
+
+/** Connects to a cluster, with the settings of the environment where `options` says nothing. */
+export async function connect(options: ConnectOptions = {}): Promise<Tools> {
+  return new Tools(new Connection(readSettings(options)), options);
+}
+
+/** The tools of a cluster. Made by {@link connect}; safe to use for any number of calls at a time. */
+export class Tools {
+  readonly #connection: Connection;
+  readonly #options: ConnectOptions;
+  readonly #source: PayloadSource;
+  readonly #toolbox: Toolbox;
+
+  /** @internal */
+  constructor(connection: Connection, options: ConnectOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#source = new PayloadSource(connection);
+    this.#toolbox = this.toolbox();
+  }
+
+  /** The surface calls are made in; empty for the default one. */
+  get surfaceId(): string {
+    return this.#options.surface ?? "";
+  }
+
+  /**
+   * Makes a call and waits for its end.
+   *
+   * While the cluster is away the same request is made again, with the same idempotency key, so that the tool never runs twice.
+   *
+   * @throws ToolError when the call ended in an error; `CanceledError` when `signal` fired; `RequestError` when it was refused, or the
+   *   cluster stayed away.
+   */
+  async call(name: string, args?: unknown, options: CallOptions = {}): Promise<Result> {
+    const result = await this.callResult(name, args, options);
+    if (result.error) throw result.error;
+    return result;
+  }
+
+  /** As {@link call}, and gives results that are errors, too, instead of throwing them. */
+  async callResult(name: string, args?: unknown, options: CallOptions = {}): Promise<Result> {
+    if (options.onApproval || options.onInput || options.onProgress) return await this.#watched(name, args, options);
+    return this.#result(await new Call(this.#connection, this.#spec(name, args, options), options).result());
+  }
+
+  async #watched(name: string, args: unknown, options: CallOptions): Promise<Result> {
+    for await (const item of this.stream(name, args, options)) {
+      if (item.kind === "progress") options.onProgress?.(item.progress);
+      if (item.kind === "result") return item.result;
+    }
+    throw new Error("a stream ended without a result");
+  }
+
+  /**
+   * Makes a call and gives its events and progress as they happen, then its result, which may be an error. A stream that breaks is
+   * taken up where it broke. Who leaves the loop early stops watching; the call goes on.
+   */
+  async *stream(name: string, args?: unknown, options: CallOptions = {}): AsyncGenerator<StreamItem, void, void> {
+    const broken = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, broken.signal]) : broken.signal;
+    const call = new Call(this.#connection, this.#spec(name, args, options), { ...options, signal });
+    try {
+      yield* items(this.#connection, call, options, (record) => this.#result(record), (error) => broken.abort(error));
+    } catch (error) {
+      // A callback that failed, not the caller's signal: what it threw says more.
+      throw broken.signal.aborted && !options.signal?.aborted ? broken.signal.reason : error;
+    }
+  }
+
+  /** Makes a call and does not wait for it; gives its id. */
+  async submit(name: string, args?: unknown, options: CallOptions = {}): Promise<string> {
+    const spec = this.#spec(name, args, options);
+    const asking = { retryUntil: Date.now() + (options.timeoutMs ?? 60_000), signal: options.signal };
+    const { invocations } = this.#connection;
+    const answer = await ask(this.#connection, invocations, (client) => client.submitInvocation, { spec }, asking);
+    return answer.accepted?.invocationId ?? answer.invocation?.invocationId ?? spec.invocationId;
+  }
+
+  /** Reads a call, and its result once it has ended. */
+  async get(invocationId: string): Promise<{ invocation: Invocation; result: Result | undefined }> {
+    const request = { invocationId, view: 0, includeInputs: false };
+    const asking = { retryUntil: Date.now() + 15_000 };
+    const answer = await ask(this.#connection, this.#connection.invocations, (client) => client.getInvocation, request, asking);
+    return { invocation: answer.invocation as Invocation, result: answer.result && this.#result(answer.result) };
+  }
+
+  /** Waits for the end of a call. Gives results that are errors, too. `signal` ends the waiting, not the call. */
+  async wait(invocationId: string, options: Following = {}): Promise<Result> {
+    return this.#result(await waited(this.#connection, invocationId, options, options.signal));
+  }
+
+  /** Asks to cancel a call; whether it can be. What came of it says {@link wait}. */
+  async cancel(invocationId: string, reason = "canceled by the caller"): Promise<boolean> {
+    return await canceled(this.#connection, invocationId, reason);
+  }
+
+  /** Answers the question of a call that needs input; `DECLINED` declines. */
+  async provideInput(invocationId: string, answer: unknown): Promise<void> {
+    await provideInput(this.#connection, invocationId, answer);
+  }
+
+  /** Answers an approval. Needs the role `approver`. */
+  async resolveApproval(approvalId: string, answer: "approve" | "deny", feedback = ""): Promise<void> {
+    await resolveApproval(this.#connection, approvalId, answer, feedback);
+  }
+
+  /** Makes up to 64 calls as one batch, accepted as a whole or not at all, and waits for all of them. */
+  async batch(calls: readonly BatchItemSpec[], options: BatchOptions = {}): Promise<BatchResult> {
+    const news = this.batchStream(calls, options);
+    const results: Result[] = [];
+    for (;;) {
+      const { done, value } = await news.next();
+      if (done) return { batch: value, results };
+      if ("result" in value) results[value.index] = this.#result(value.result);
+    }
+  }
+
+  /** The same as it happens: events and results with the position of their call. */
+  batchStream(calls: readonly BatchItemSpec[], options: BatchOptions = {}): AsyncGenerator<BatchNews, Batch, void> {
+    return batchNews(this.#connection, calls, options, this.surfaceId);
+  }
+
+  /** Finds tools: `select:a,b` by exact name, anything else by keywords. */
+  async search(query: string, options: { limit?: number } = {}): Promise<surfaces.Search> {
+    return await surfaces.searchTools(this.#connection, this.surfaceId, query, options.limit ?? 0);
+  }
+
+  /** Makes the schemas of tools visible, so that they can be called, and gives them. */
+  async load(names: readonly string[]): Promise<{ loaded: surfaces.LoadedTool[]; failed: surfaces.NotLoaded[] }> {
+    return await surfaces.loadTools(this.#connection, this.surfaceId, names);
+  }
+
+  /** Every tool of the surface, with what can be done with it. */
+  async list(options: { signal?: AbortSignal } = {}): Promise<surfaces.ToolEntry[]> {
+    return await surfaces.listTools(this.#connection, this.surfaceId, options.signal);
+  }
+
+  /** Makes a surface, and gives the same connection with calls made in it. */
+  async surface(options: surfaces.SurfaceOptions = {}): Promise<Tools> {
+    return this.within(await surfaces.createSurface(this.#connection, options));
+  }
+
+  /** The same connection, with calls made in a surface that exists. */
+  within(surface: string): Tools {
+    return new Tools(this.#connection, { ...this.#options, surface });
+  }
+
+  /** Reads bytes that a call keeps by reference: the whole, proved by its digest, or a range. */
+  read(invocationId: string, ref: PayloadRef | string, options: ReadOptions = {}): AsyncGenerator<Uint8Array, void, void> {
+    return this.#source.read(invocationId, typeof ref === "string" ? ref : ref.uri, options);
+  }
+
+  /** Tool lists for one conversation of an agent loop, which remembers what its model has found. */
+  toolbox(options: ToolboxOptions = {}): Toolbox {
+    return new Toolbox(this, { limit: this.#options.toolLimit, ...options });
+  }
+
+  /** Ends the connection; what is under way fails here, and goes on in the cluster. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** As {@link close}, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  // === Agent loops: one toolbox for programs with one conversation. ===
+
+  /** The tools as OpenAI's Responses API takes them. */
+  forOpenAI() {
+    return this.#toolbox.forOpenAI();
+  }
+
+  /** The tools as OpenAI's Chat Completions take them. */
+  forOpenAIChat() {
+    return this.#toolbox.forOpenAIChat();
+  }
+
+  /** The tools as Anthropic's Messages API takes them. */
+  forAnthropic() {
+    return this.#toolbox.forAnthropic();
+  }
+
+  /** The tools as Gemini's API takes them. */
+  forGemini() {
+    return this.#toolbox.forGemini();
+  }
+
+  /** The tools as an object of Vercel's AI SDK (package `ai`). */
+  forAiSdk() {
+    return this.#toolbox.forAiSdk();
+  }
+
+  /** The tools as LangChain has them (package `@langchain/core`). */
+  forLangChain() {
+    return this.#toolbox.forLangChain();
+  }
+
+  /** Makes the call that a model asks for, and gives what to hand back to it, in its vendor's shape. */
+  answer(call: unknown, options: CallOptions = {}) {
+    return this.#toolbox.answer(call, options);
+  }
+
+  /** Makes every call of a model's response, and gives what to append to the conversation; empty when it asks for none. */
+  answers(response: unknown, options: CallOptions = {}) {
+    return this.#toolbox.answers(response, options);
+  }
+
+  #spec(name: string, args: unknown, options: CallOptions): InvocationSpec {
+    const spec = toSpec(name, args, options, this.surfaceId);
+    spec.invocationId = newId("inv");
+    spec.idempotencyKey = options.idempotencyKey ?? newId("key");
+    spec.timeoutMs = BigInt(Math.ceil(options.timeoutMs ?? 0));
+    return spec;
+  }
+
+  #result(record: ToolResult): Result {
+    return new Result(record, this.#source, this.#options.bigints);
+  }
+}
