@@ -41,6 +41,7 @@ function generate(folder) {
           "outputServices=grpc-js",
           "outputJsonMethods=false",
           "outputIndex=false",
+          "useExactTypes=false",
           "unrecognizedEnum=false",
           // The versions of the tools are those of package-lock.json, not of the machine.
           "annotateFilesWithVersion=false",

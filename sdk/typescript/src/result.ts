@@ -96,6 +96,16 @@ export class Result {
     return this.content.some((block) => block.$case === "text") ? this.text : null;
   }
 
+  /** As {@link value}, and reads it from where it is kept when it was too large to come along. */
+  async whole(): Promise<unknown> {
+    if (this.json !== undefined) return this.value;
+    const last = this.kept.at(-1);
+    if (last === undefined) return this.value;
+    const text = await last.text();
+    if (last.mediaType !== "application/json") return text;
+    return this.#bigints ? parseExact(text) : JSON.parse(text);
+  }
+
   /** Changes the tool asks to make to the context of the conversation, in order. */
   get contextModifiers(): unknown[] {
     return this.record.contextModifiers.map((payload) => payloadValue(payload, this.#bigints));

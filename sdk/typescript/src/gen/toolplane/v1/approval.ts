@@ -509,10 +509,10 @@ export const Approval: MessageFns<Approval> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Approval>, I>>(base?: I): Approval {
-    return Approval.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Approval>): Approval {
+    return Approval.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Approval>, I>>(object: I): Approval {
+  fromPartial(object: DeepPartial<Approval>): Approval {
     const message = createBaseApproval();
     message.schemaVersion = object.schemaVersion ?? "";
     message.approvalId = object.approvalId ?? "";
@@ -625,10 +625,10 @@ export const DefinitionChange: MessageFns<DefinitionChange> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DefinitionChange>, I>>(base?: I): DefinitionChange {
-    return DefinitionChange.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DefinitionChange>): DefinitionChange {
+    return DefinitionChange.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DefinitionChange>, I>>(object: I): DefinitionChange {
+  fromPartial(object: DeepPartial<DefinitionChange>): DefinitionChange {
     const message = createBaseDefinitionChange();
     message.field = object.field ?? "";
     message.before = object.before ?? "";
@@ -715,10 +715,10 @@ export const ApprovalOption: MessageFns<ApprovalOption> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ApprovalOption>, I>>(base?: I): ApprovalOption {
-    return ApprovalOption.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ApprovalOption>): ApprovalOption {
+    return ApprovalOption.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ApprovalOption>, I>>(object: I): ApprovalOption {
+  fromPartial(object: DeepPartial<ApprovalOption>): ApprovalOption {
     const message = createBaseApprovalOption();
     message.optionId = object.optionId ?? "";
     message.name = object.name ?? "";
@@ -737,10 +737,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -756,6 +752,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -113,10 +113,10 @@ export const CallAssurance: MessageFns<CallAssurance> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CallAssurance>, I>>(base?: I): CallAssurance {
-    return CallAssurance.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CallAssurance>): CallAssurance {
+    return CallAssurance.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CallAssurance>, I>>(object: I): CallAssurance {
+  fromPartial(object: DeepPartial<CallAssurance>): CallAssurance {
     const message = createBaseCallAssurance();
     message.confidence = object.confidence ?? undefined;
     message.verdict = object.verdict ?? "";
@@ -136,13 +136,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -275,10 +275,10 @@ export const Batch: MessageFns<Batch> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Batch>, I>>(base?: I): Batch {
-    return Batch.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Batch>): Batch {
+    return Batch.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Batch>, I>>(object: I): Batch {
+  fromPartial(object: DeepPartial<Batch>): Batch {
     const message = createBaseBatch();
     message.schemaVersion = object.schemaVersion ?? "";
     message.batchId = object.batchId ?? "";
@@ -483,10 +483,10 @@ export const BatchMember: MessageFns<BatchMember> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchMember>, I>>(base?: I): BatchMember {
-    return BatchMember.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchMember>): BatchMember {
+    return BatchMember.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchMember>, I>>(object: I): BatchMember {
+  fromPartial(object: DeepPartial<BatchMember>): BatchMember {
     const message = createBaseBatchMember();
     message.invocationId = object.invocationId ?? "";
     message.toolName = object.toolName ?? "";
@@ -514,10 +514,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -533,6 +529,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

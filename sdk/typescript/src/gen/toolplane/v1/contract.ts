@@ -229,10 +229,10 @@ export const InputContract: MessageFns<InputContract> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputContract>, I>>(base?: I): InputContract {
-    return InputContract.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputContract>): InputContract {
+    return InputContract.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputContract>, I>>(object: I): InputContract {
+  fromPartial(object: DeepPartial<InputContract>): InputContract {
     const message = createBaseInputContract();
     message.modelInputSchema = (object.modelInputSchema !== undefined && object.modelInputSchema !== null)
       ? JsonPayload.fromPartial(object.modelInputSchema)
@@ -403,10 +403,10 @@ export const OutputContract: MessageFns<OutputContract> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OutputContract>, I>>(base?: I): OutputContract {
-    return OutputContract.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OutputContract>): OutputContract {
+    return OutputContract.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OutputContract>, I>>(object: I): OutputContract {
+  fromPartial(object: DeepPartial<OutputContract>): OutputContract {
     const message = createBaseOutputContract();
     message.structuredSchema = (object.structuredSchema !== undefined && object.structuredSchema !== null)
       ? JsonPayload.fromPartial(object.structuredSchema)
@@ -438,13 +438,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -142,10 +142,10 @@ export const CredentialUse: MessageFns<CredentialUse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CredentialUse>, I>>(base?: I): CredentialUse {
-    return CredentialUse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CredentialUse>): CredentialUse {
+    return CredentialUse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CredentialUse>, I>>(object: I): CredentialUse {
+  fromPartial(object: DeepPartial<CredentialUse>): CredentialUse {
     const message = createBaseCredentialUse();
     message.credential = object.credential ?? "";
     message.field = object.field ?? undefined;
@@ -258,10 +258,10 @@ export const CredentialPlacement: MessageFns<CredentialPlacement> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CredentialPlacement>, I>>(base?: I): CredentialPlacement {
-    return CredentialPlacement.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CredentialPlacement>): CredentialPlacement {
+    return CredentialPlacement.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CredentialPlacement>, I>>(object: I): CredentialPlacement {
+  fromPartial(object: DeepPartial<CredentialPlacement>): CredentialPlacement {
     const message = createBaseCredentialPlacement();
     switch (object.place?.$case) {
       case "header": {
@@ -361,10 +361,10 @@ export const HeaderPlacement: MessageFns<HeaderPlacement> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HeaderPlacement>, I>>(base?: I): HeaderPlacement {
-    return HeaderPlacement.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HeaderPlacement>): HeaderPlacement {
+    return HeaderPlacement.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HeaderPlacement>, I>>(object: I): HeaderPlacement {
+  fromPartial(object: DeepPartial<HeaderPlacement>): HeaderPlacement {
     const message = createBaseHeaderPlacement();
     message.name = object.name ?? "";
     message.prefix = object.prefix ?? undefined;
@@ -417,10 +417,10 @@ export const NamedPlacement: MessageFns<NamedPlacement> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NamedPlacement>, I>>(base?: I): NamedPlacement {
-    return NamedPlacement.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NamedPlacement>): NamedPlacement {
+    return NamedPlacement.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NamedPlacement>, I>>(object: I): NamedPlacement {
+  fromPartial(object: DeepPartial<NamedPlacement>): NamedPlacement {
     const message = createBaseNamedPlacement();
     message.name = object.name ?? "";
     return message;
@@ -494,10 +494,10 @@ export const ProxyPlacement: MessageFns<ProxyPlacement> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProxyPlacement>, I>>(base?: I): ProxyPlacement {
-    return ProxyPlacement.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProxyPlacement>): ProxyPlacement {
+    return ProxyPlacement.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProxyPlacement>, I>>(object: I): ProxyPlacement {
+  fromPartial(object: DeepPartial<ProxyPlacement>): ProxyPlacement {
     const message = createBaseProxyPlacement();
     message.hosts = object.hosts?.map((e) => e) || [];
     message.name = object.name ?? "";
@@ -515,13 +515,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

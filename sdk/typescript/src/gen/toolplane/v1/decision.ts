@@ -438,10 +438,10 @@ export const PermissionDecision: MessageFns<PermissionDecision> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PermissionDecision>, I>>(base?: I): PermissionDecision {
-    return PermissionDecision.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PermissionDecision>): PermissionDecision {
+    return PermissionDecision.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PermissionDecision>, I>>(object: I): PermissionDecision {
+  fromPartial(object: DeepPartial<PermissionDecision>): PermissionDecision {
     const message = createBasePermissionDecision();
     message.schemaVersion = object.schemaVersion ?? "";
     message.decisionId = object.decisionId ?? "";
@@ -536,10 +536,10 @@ export const DeniedPaths: MessageFns<DeniedPaths> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DeniedPaths>, I>>(base?: I): DeniedPaths {
-    return DeniedPaths.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DeniedPaths>): DeniedPaths {
+    return DeniedPaths.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DeniedPaths>, I>>(object: I): DeniedPaths {
+  fromPartial(object: DeepPartial<DeniedPaths>): DeniedPaths {
     const message = createBaseDeniedPaths();
     message.read = object.read?.map((e) => e) || [];
     message.write = object.write?.map((e) => e) || [];
@@ -625,10 +625,10 @@ export const DecisionReason: MessageFns<DecisionReason> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DecisionReason>, I>>(base?: I): DecisionReason {
-    return DecisionReason.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DecisionReason>): DecisionReason {
+    return DecisionReason.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DecisionReason>, I>>(object: I): DecisionReason {
+  fromPartial(object: DeepPartial<DecisionReason>): DecisionReason {
     const message = createBaseDecisionReason();
     message.type = object.type ?? "";
     message.typeCode = object.typeCode ?? 0;
@@ -647,10 +647,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -666,6 +662,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

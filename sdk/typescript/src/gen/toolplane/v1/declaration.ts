@@ -327,10 +327,10 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolDeclaration>, I>>(base?: I): ToolDeclaration {
-    return ToolDeclaration.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolDeclaration>): ToolDeclaration {
+    return ToolDeclaration.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolDeclaration>, I>>(object: I): ToolDeclaration {
+  fromPartial(object: DeepPartial<ToolDeclaration>): ToolDeclaration {
     const message = createBaseToolDeclaration();
     message.schemaVersion = object.schemaVersion ?? "";
     message.toolId = object.toolId ?? "";
@@ -370,13 +370,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -217,10 +217,10 @@ export const DeferredToolRef: MessageFns<DeferredToolRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DeferredToolRef>, I>>(base?: I): DeferredToolRef {
-    return DeferredToolRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DeferredToolRef>): DeferredToolRef {
+    return DeferredToolRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DeferredToolRef>, I>>(object: I): DeferredToolRef {
+  fromPartial(object: DeepPartial<DeferredToolRef>): DeferredToolRef {
     const message = createBaseDeferredToolRef();
     message.schemaVersion = object.schemaVersion ?? "";
     message.toolId = object.toolId ?? "";
@@ -249,13 +249,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

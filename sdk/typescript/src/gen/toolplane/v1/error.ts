@@ -277,10 +277,10 @@ export const ToolError: MessageFns<ToolError> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolError>, I>>(base?: I): ToolError {
-    return ToolError.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolError>): ToolError {
+    return ToolError.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolError>, I>>(object: I): ToolError {
+  fromPartial(object: DeepPartial<ToolError>): ToolError {
     const message = createBaseToolError();
     message.errorCode = object.errorCode ?? "";
     message.errorClass = object.errorClass ?? "";
@@ -359,10 +359,10 @@ export const FieldViolation: MessageFns<FieldViolation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<FieldViolation>, I>>(base?: I): FieldViolation {
-    return FieldViolation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<FieldViolation>): FieldViolation {
+    return FieldViolation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<FieldViolation>, I>>(object: I): FieldViolation {
+  fromPartial(object: DeepPartial<FieldViolation>): FieldViolation {
     const message = createBaseFieldViolation();
     message.field = object.field ?? "";
     message.description = object.description ?? "";
@@ -379,13 +379,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -413,10 +413,10 @@ export const ExecutionProfile: MessageFns<ExecutionProfile> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecutionProfile>, I>>(base?: I): ExecutionProfile {
-    return ExecutionProfile.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecutionProfile>): ExecutionProfile {
+    return ExecutionProfile.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecutionProfile>, I>>(object: I): ExecutionProfile {
+  fromPartial(object: DeepPartial<ExecutionProfile>): ExecutionProfile {
     const message = createBaseExecutionProfile();
     message.schemaVersion = object.schemaVersion ?? "";
     message.executionProfileId = object.executionProfileId ?? "";
@@ -547,10 +547,10 @@ export const ExecutionBinding: MessageFns<ExecutionBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecutionBinding>, I>>(base?: I): ExecutionBinding {
-    return ExecutionBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecutionBinding>): ExecutionBinding {
+    return ExecutionBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecutionBinding>, I>>(object: I): ExecutionBinding {
+  fromPartial(object: DeepPartial<ExecutionBinding>): ExecutionBinding {
     const message = createBaseExecutionBinding();
     switch (object.binding?.$case) {
       case "native": {
@@ -639,10 +639,10 @@ export const NativeBinding: MessageFns<NativeBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NativeBinding>, I>>(base?: I): NativeBinding {
-    return NativeBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NativeBinding>): NativeBinding {
+    return NativeBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NativeBinding>, I>>(object: I): NativeBinding {
+  fromPartial(object: DeepPartial<NativeBinding>): NativeBinding {
     const message = createBaseNativeBinding();
     message.name = object.name ?? "";
     return message;
@@ -694,10 +694,10 @@ export const ShellBinding: MessageFns<ShellBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ShellBinding>, I>>(base?: I): ShellBinding {
-    return ShellBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ShellBinding>): ShellBinding {
+    return ShellBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ShellBinding>, I>>(object: I): ShellBinding {
+  fromPartial(object: DeepPartial<ShellBinding>): ShellBinding {
     const message = createBaseShellBinding();
     message.shell = object.shell ?? undefined;
     return message;
@@ -821,10 +821,10 @@ export const ProcessBinding: MessageFns<ProcessBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProcessBinding>, I>>(base?: I): ProcessBinding {
-    return ProcessBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProcessBinding>): ProcessBinding {
+    return ProcessBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProcessBinding>, I>>(object: I): ProcessBinding {
+  fromPartial(object: DeepPartial<ProcessBinding>): ProcessBinding {
     const message = createBaseProcessBinding();
     message.argv = object.argv?.map((e) => e) || [];
     message.stdin = object.stdin ?? 0;
@@ -900,10 +900,10 @@ export const ProcessBinding_EnvEntry: MessageFns<ProcessBinding_EnvEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProcessBinding_EnvEntry>, I>>(base?: I): ProcessBinding_EnvEntry {
-    return ProcessBinding_EnvEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProcessBinding_EnvEntry>): ProcessBinding_EnvEntry {
+    return ProcessBinding_EnvEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProcessBinding_EnvEntry>, I>>(object: I): ProcessBinding_EnvEntry {
+  fromPartial(object: DeepPartial<ProcessBinding_EnvEntry>): ProcessBinding_EnvEntry {
     const message = createBaseProcessBinding_EnvEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1017,10 +1017,10 @@ export const HttpBinding: MessageFns<HttpBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HttpBinding>, I>>(base?: I): HttpBinding {
-    return HttpBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HttpBinding>): HttpBinding {
+    return HttpBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HttpBinding>, I>>(object: I): HttpBinding {
+  fromPartial(object: DeepPartial<HttpBinding>): HttpBinding {
     const message = createBaseHttpBinding();
     message.allowedHosts = object.allowedHosts?.map((e) => e) || [];
     message.allowedPorts = object.allowedPorts?.map((e) => e) || [];
@@ -1042,13 +1042,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

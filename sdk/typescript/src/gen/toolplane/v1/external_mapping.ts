@@ -86,10 +86,10 @@ export const ExternalMapping: MessageFns<ExternalMapping> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExternalMapping>, I>>(base?: I): ExternalMapping {
-    return ExternalMapping.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExternalMapping>): ExternalMapping {
+    return ExternalMapping.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExternalMapping>, I>>(object: I): ExternalMapping {
+  fromPartial(object: DeepPartial<ExternalMapping>): ExternalMapping {
     const message = createBaseExternalMapping();
     message.source = object.source ?? "";
     message.nativeId = object.nativeId ?? "";
@@ -109,13 +109,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

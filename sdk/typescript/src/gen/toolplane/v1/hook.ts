@@ -272,10 +272,10 @@ export const ToolHook: MessageFns<ToolHook> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolHook>, I>>(base?: I): ToolHook {
-    return ToolHook.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolHook>): ToolHook {
+    return ToolHook.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolHook>, I>>(object: I): ToolHook {
+  fromPartial(object: DeepPartial<ToolHook>): ToolHook {
     const message = createBaseToolHook();
     message.schemaVersion = object.schemaVersion ?? "";
     message.hookId = object.hookId ?? "";
@@ -359,10 +359,10 @@ export const HookPermission: MessageFns<HookPermission> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HookPermission>, I>>(base?: I): HookPermission {
-    return HookPermission.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HookPermission>): HookPermission {
+    return HookPermission.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HookPermission>, I>>(object: I): HookPermission {
+  fromPartial(object: DeepPartial<HookPermission>): HookPermission {
     const message = createBaseHookPermission();
     message.behavior = object.behavior ?? 0;
     message.message = object.message ?? "";
@@ -415,10 +415,10 @@ export const HookStop: MessageFns<HookStop> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HookStop>, I>>(base?: I): HookStop {
-    return HookStop.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HookStop>): HookStop {
+    return HookStop.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HookStop>, I>>(object: I): HookStop {
+  fromPartial(object: DeepPartial<HookStop>): HookStop {
     const message = createBaseHookStop();
     message.reason = object.reason ?? "";
     return message;
@@ -433,10 +433,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
@@ -453,6 +449,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -384,10 +384,10 @@ export const RunHookRequest: MessageFns<RunHookRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RunHookRequest>, I>>(base?: I): RunHookRequest {
-    return RunHookRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RunHookRequest>): RunHookRequest {
+    return RunHookRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RunHookRequest>, I>>(object: I): RunHookRequest {
+  fromPartial(object: DeepPartial<RunHookRequest>): RunHookRequest {
     const message = createBaseRunHookRequest();
     message.hookId = object.hookId ?? "";
     message.hookEvent = object.hookEvent ?? "";
@@ -467,10 +467,10 @@ export const RunHookResponse: MessageFns<RunHookResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RunHookResponse>, I>>(base?: I): RunHookResponse {
-    return RunHookResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RunHookResponse>): RunHookResponse {
+    return RunHookResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RunHookResponse>, I>>(object: I): RunHookResponse {
+  fromPartial(object: DeepPartial<RunHookResponse>): RunHookResponse {
     const message = createBaseRunHookResponse();
     message.output = (object.output !== undefined && object.output !== null)
       ? HookOutput.fromPartial(object.output)
@@ -634,10 +634,10 @@ export const HookOutput: MessageFns<HookOutput> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HookOutput>, I>>(base?: I): HookOutput {
-    return HookOutput.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HookOutput>): HookOutput {
+    return HookOutput.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HookOutput>, I>>(object: I): HookOutput {
+  fromPartial(object: DeepPartial<HookOutput>): HookOutput {
     const message = createBaseHookOutput();
     message.message = object.message ?? "";
     message.progress = object.progress?.map((e) => e) || [];
@@ -727,10 +727,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -746,6 +742,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -203,10 +203,10 @@ export const SafetyFact: MessageFns<SafetyFact> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SafetyFact>, I>>(base?: I): SafetyFact {
-    return SafetyFact.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SafetyFact>): SafetyFact {
+    return SafetyFact.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SafetyFact>, I>>(object: I): SafetyFact {
+  fromPartial(object: DeepPartial<SafetyFact>): SafetyFact {
     const message = createBaseSafetyFact();
     switch (object.fact?.$case) {
       case "known": {
@@ -333,10 +333,10 @@ export const InputSafety: MessageFns<InputSafety> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputSafety>, I>>(base?: I): InputSafety {
-    return InputSafety.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputSafety>): InputSafety {
+    return InputSafety.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputSafety>, I>>(object: I): InputSafety {
+  fromPartial(object: DeepPartial<InputSafety>): InputSafety {
     const message = createBaseInputSafety();
     message.isReadOnly = object.isReadOnly ?? false;
     message.isConcurrencySafe = object.isConcurrencySafe ?? false;
@@ -758,10 +758,10 @@ export const ToolInterface: MessageFns<ToolInterface> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolInterface>, I>>(base?: I): ToolInterface {
-    return ToolInterface.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolInterface>): ToolInterface {
+    return ToolInterface.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolInterface>, I>>(object: I): ToolInterface {
+  fromPartial(object: DeepPartial<ToolInterface>): ToolInterface {
     const message = createBaseToolInterface();
     message.schemaVersion = object.schemaVersion ?? "";
     message.interfaceId = object.interfaceId ?? "";
@@ -831,13 +831,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

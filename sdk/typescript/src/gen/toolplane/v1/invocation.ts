@@ -1252,10 +1252,10 @@ export const Invocation: MessageFns<Invocation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Invocation>, I>>(base?: I): Invocation {
-    return Invocation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Invocation>): Invocation {
+    return Invocation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Invocation>, I>>(object: I): Invocation {
+  fromPartial(object: DeepPartial<Invocation>): Invocation {
     const message = createBaseInvocation();
     message.schemaVersion = object.schemaVersion ?? "";
     message.invocationId = object.invocationId ?? "";
@@ -1428,10 +1428,10 @@ export const BatchPlace: MessageFns<BatchPlace> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchPlace>, I>>(base?: I): BatchPlace {
-    return BatchPlace.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchPlace>): BatchPlace {
+    return BatchPlace.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchPlace>, I>>(object: I): BatchPlace {
+  fromPartial(object: DeepPartial<BatchPlace>): BatchPlace {
     const message = createBaseBatchPlace();
     message.batchId = object.batchId ?? "";
     message.index = object.index ?? 0;
@@ -1546,10 +1546,10 @@ export const PendingInput: MessageFns<PendingInput> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PendingInput>, I>>(base?: I): PendingInput {
-    return PendingInput.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PendingInput>): PendingInput {
+    return PendingInput.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PendingInput>, I>>(object: I): PendingInput {
+  fromPartial(object: DeepPartial<PendingInput>): PendingInput {
     const message = createBasePendingInput();
     message.inputId = object.inputId ?? "";
     message.prompt = object.prompt ?? "";
@@ -1621,10 +1621,10 @@ export const PostHooks: MessageFns<PostHooks> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PostHooks>, I>>(base?: I): PostHooks {
-    return PostHooks.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PostHooks>): PostHooks {
+    return PostHooks.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PostHooks>, I>>(object: I): PostHooks {
+  fromPartial(object: DeepPartial<PostHooks>): PostHooks {
     const message = createBasePostHooks();
     message.dueAt = object.dueAt ?? undefined;
     message.tries = object.tries ?? 0;
@@ -1710,10 +1710,10 @@ export const InputAnswer: MessageFns<InputAnswer> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputAnswer>, I>>(base?: I): InputAnswer {
-    return InputAnswer.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputAnswer>): InputAnswer {
+    return InputAnswer.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputAnswer>, I>>(object: I): InputAnswer {
+  fromPartial(object: DeepPartial<InputAnswer>): InputAnswer {
     const message = createBaseInputAnswer();
     message.input = (object.input !== undefined && object.input !== null)
       ? JsonPayload.fromPartial(object.input)
@@ -1850,10 +1850,10 @@ export const StatusTransition: MessageFns<StatusTransition> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StatusTransition>, I>>(base?: I): StatusTransition {
-    return StatusTransition.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StatusTransition>): StatusTransition {
+    return StatusTransition.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StatusTransition>, I>>(object: I): StatusTransition {
+  fromPartial(object: DeepPartial<StatusTransition>): StatusTransition {
     const message = createBaseStatusTransition();
     message.seq = (object.seq !== undefined && object.seq !== null) ? BigInt(object.seq) : 0n;
     message.from = object.from ?? "";
@@ -2061,10 +2061,10 @@ export const DispatchFacts: MessageFns<DispatchFacts> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DispatchFacts>, I>>(base?: I): DispatchFacts {
-    return DispatchFacts.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DispatchFacts>): DispatchFacts {
+    return DispatchFacts.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DispatchFacts>, I>>(object: I): DispatchFacts {
+  fromPartial(object: DeepPartial<DispatchFacts>): DispatchFacts {
     const message = createBaseDispatchFacts();
     message.pool = object.pool ?? "";
     message.planDigest = object.planDigest ?? "";
@@ -2188,10 +2188,10 @@ export const LeaseFacts: MessageFns<LeaseFacts> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LeaseFacts>, I>>(base?: I): LeaseFacts {
-    return LeaseFacts.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LeaseFacts>): LeaseFacts {
+    return LeaseFacts.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LeaseFacts>, I>>(object: I): LeaseFacts {
+  fromPartial(object: DeepPartial<LeaseFacts>): LeaseFacts {
     const message = createBaseLeaseFacts();
     message.leaseNo = object.leaseNo ?? 0;
     message.fence = (object.fence !== undefined && object.fence !== null) ? BigInt(object.fence) : 0n;
@@ -2322,10 +2322,10 @@ export const CancelFacts: MessageFns<CancelFacts> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelFacts>, I>>(base?: I): CancelFacts {
-    return CancelFacts.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelFacts>): CancelFacts {
+    return CancelFacts.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelFacts>, I>>(object: I): CancelFacts {
+  fromPartial(object: DeepPartial<CancelFacts>): CancelFacts {
     const message = createBaseCancelFacts();
     message.requestedAt = object.requestedAt ?? undefined;
     message.requestedBy = object.requestedBy ?? "";
@@ -2347,10 +2347,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -2366,6 +2362,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

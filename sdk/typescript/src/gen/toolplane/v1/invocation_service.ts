@@ -985,10 +985,10 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InvocationSpec>, I>>(base?: I): InvocationSpec {
-    return InvocationSpec.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InvocationSpec>): InvocationSpec {
+    return InvocationSpec.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InvocationSpec>, I>>(object: I): InvocationSpec {
+  fromPartial(object: DeepPartial<InvocationSpec>): InvocationSpec {
     const message = createBaseInvocationSpec();
     message.surfaceId = object.surfaceId ?? "";
     message.toolName = object.toolName ?? "";
@@ -1095,10 +1095,10 @@ export const Acceptance: MessageFns<Acceptance> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Acceptance>, I>>(base?: I): Acceptance {
-    return Acceptance.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Acceptance>): Acceptance {
+    return Acceptance.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Acceptance>, I>>(object: I): Acceptance {
+  fromPartial(object: DeepPartial<Acceptance>): Acceptance {
     const message = createBaseAcceptance();
     message.invocationId = object.invocationId ?? "";
     message.durability = object.durability ?? "";
@@ -1164,10 +1164,10 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CallRequest>, I>>(base?: I): CallRequest {
-    return CallRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CallRequest>): CallRequest {
+    return CallRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CallRequest>, I>>(object: I): CallRequest {
+  fromPartial(object: DeepPartial<CallRequest>): CallRequest {
     const message = createBaseCallRequest();
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
@@ -1244,10 +1244,10 @@ export const CallResponse: MessageFns<CallResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CallResponse>, I>>(base?: I): CallResponse {
-    return CallResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CallResponse>): CallResponse {
+    return CallResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CallResponse>, I>>(object: I): CallResponse {
+  fromPartial(object: DeepPartial<CallResponse>): CallResponse {
     const message = createBaseCallResponse();
     message.accepted = (object.accepted !== undefined && object.accepted !== null)
       ? Acceptance.fromPartial(object.accepted)
@@ -1307,10 +1307,10 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InvokeRequest>, I>>(base?: I): InvokeRequest {
-    return InvokeRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InvokeRequest>): InvokeRequest {
+    return InvokeRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InvokeRequest>, I>>(object: I): InvokeRequest {
+  fromPartial(object: DeepPartial<InvokeRequest>): InvokeRequest {
     const message = createBaseInvokeRequest();
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
@@ -1386,10 +1386,10 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InvokeResponse>, I>>(base?: I): InvokeResponse {
-    return InvokeResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InvokeResponse>): InvokeResponse {
+    return InvokeResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InvokeResponse>, I>>(object: I): InvokeResponse {
+  fromPartial(object: DeepPartial<InvokeResponse>): InvokeResponse {
     const message = createBaseInvokeResponse();
     message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
     message.accepted = (object.accepted !== undefined && object.accepted !== null)
@@ -1447,10 +1447,10 @@ export const SubmitInvocationRequest: MessageFns<SubmitInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SubmitInvocationRequest>, I>>(base?: I): SubmitInvocationRequest {
-    return SubmitInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SubmitInvocationRequest>): SubmitInvocationRequest {
+    return SubmitInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SubmitInvocationRequest>, I>>(object: I): SubmitInvocationRequest {
+  fromPartial(object: DeepPartial<SubmitInvocationRequest>): SubmitInvocationRequest {
     const message = createBaseSubmitInvocationRequest();
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
@@ -1515,10 +1515,10 @@ export const SubmitInvocationResponse: MessageFns<SubmitInvocationResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SubmitInvocationResponse>, I>>(base?: I): SubmitInvocationResponse {
-    return SubmitInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SubmitInvocationResponse>): SubmitInvocationResponse {
+    return SubmitInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SubmitInvocationResponse>, I>>(object: I): SubmitInvocationResponse {
+  fromPartial(object: DeepPartial<SubmitInvocationResponse>): SubmitInvocationResponse {
     const message = createBaseSubmitInvocationResponse();
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
@@ -1597,10 +1597,10 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetInvocationRequest>, I>>(base?: I): GetInvocationRequest {
-    return GetInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetInvocationRequest>): GetInvocationRequest {
+    return GetInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetInvocationRequest>, I>>(object: I): GetInvocationRequest {
+  fromPartial(object: DeepPartial<GetInvocationRequest>): GetInvocationRequest {
     const message = createBaseGetInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
@@ -1687,10 +1687,10 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetInvocationResponse>, I>>(base?: I): GetInvocationResponse {
-    return GetInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetInvocationResponse>): GetInvocationResponse {
+    return GetInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetInvocationResponse>, I>>(object: I): GetInvocationResponse {
+  fromPartial(object: DeepPartial<GetInvocationResponse>): GetInvocationResponse {
     const message = createBaseGetInvocationResponse();
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
@@ -1764,10 +1764,10 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetResultRequest>, I>>(base?: I): GetResultRequest {
-    return GetResultRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetResultRequest>): GetResultRequest {
+    return GetResultRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetResultRequest>, I>>(object: I): GetResultRequest {
+  fromPartial(object: DeepPartial<GetResultRequest>): GetResultRequest {
     const message = createBaseGetResultRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
@@ -1831,10 +1831,10 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetResultResponse>, I>>(base?: I): GetResultResponse {
-    return GetResultResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetResultResponse>): GetResultResponse {
+    return GetResultResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetResultResponse>, I>>(object: I): GetResultResponse {
+  fromPartial(object: DeepPartial<GetResultResponse>): GetResultResponse {
     const message = createBaseGetResultResponse();
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
@@ -1902,10 +1902,10 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WaitInvocationRequest>, I>>(base?: I): WaitInvocationRequest {
-    return WaitInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WaitInvocationRequest>): WaitInvocationRequest {
+    return WaitInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WaitInvocationRequest>, I>>(object: I): WaitInvocationRequest {
+  fromPartial(object: DeepPartial<WaitInvocationRequest>): WaitInvocationRequest {
     const message = createBaseWaitInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.timeoutMs = object.timeoutMs ?? 0;
@@ -1980,10 +1980,10 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WaitInvocationResponse>, I>>(base?: I): WaitInvocationResponse {
-    return WaitInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WaitInvocationResponse>): WaitInvocationResponse {
+    return WaitInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WaitInvocationResponse>, I>>(object: I): WaitInvocationResponse {
+  fromPartial(object: DeepPartial<WaitInvocationResponse>): WaitInvocationResponse {
     const message = createBaseWaitInvocationResponse();
     message.done = object.done ?? false;
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
@@ -2055,10 +2055,10 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchInvocationRequest>, I>>(base?: I): WatchInvocationRequest {
-    return WatchInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchInvocationRequest>): WatchInvocationRequest {
+    return WatchInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchInvocationRequest>, I>>(object: I): WatchInvocationRequest {
+  fromPartial(object: DeepPartial<WatchInvocationRequest>): WatchInvocationRequest {
     const message = createBaseWatchInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
@@ -2136,10 +2136,10 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchInvocationResponse>, I>>(base?: I): WatchInvocationResponse {
-    return WatchInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchInvocationResponse>): WatchInvocationResponse {
+    return WatchInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchInvocationResponse>, I>>(object: I): WatchInvocationResponse {
+  fromPartial(object: DeepPartial<WatchInvocationResponse>): WatchInvocationResponse {
     const message = createBaseWatchInvocationResponse();
     message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
     message.headSeq = (object.headSeq !== undefined && object.headSeq !== null) ? BigInt(object.headSeq) : 0n;
@@ -2228,10 +2228,10 @@ export const CancelInvocationRequest: MessageFns<CancelInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelInvocationRequest>, I>>(base?: I): CancelInvocationRequest {
-    return CancelInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelInvocationRequest>): CancelInvocationRequest {
+    return CancelInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelInvocationRequest>, I>>(object: I): CancelInvocationRequest {
+  fromPartial(object: DeepPartial<CancelInvocationRequest>): CancelInvocationRequest {
     const message = createBaseCancelInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.reason = object.reason ?? "";
@@ -2297,10 +2297,10 @@ export const CancelInvocationResponse: MessageFns<CancelInvocationResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelInvocationResponse>, I>>(base?: I): CancelInvocationResponse {
-    return CancelInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelInvocationResponse>): CancelInvocationResponse {
+    return CancelInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelInvocationResponse>, I>>(object: I): CancelInvocationResponse {
+  fromPartial(object: DeepPartial<CancelInvocationResponse>): CancelInvocationResponse {
     const message = createBaseCancelInvocationResponse();
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
@@ -2491,10 +2491,10 @@ export const ListInvocationsRequest: MessageFns<ListInvocationsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListInvocationsRequest>, I>>(base?: I): ListInvocationsRequest {
-    return ListInvocationsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListInvocationsRequest>): ListInvocationsRequest {
+    return ListInvocationsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListInvocationsRequest>, I>>(object: I): ListInvocationsRequest {
+  fromPartial(object: DeepPartial<ListInvocationsRequest>): ListInvocationsRequest {
     const message = createBaseListInvocationsRequest();
     message.status = object.status ?? "";
     message.statusCode = object.statusCode ?? 0;
@@ -2579,10 +2579,10 @@ export const ListInvocationsResponse: MessageFns<ListInvocationsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListInvocationsResponse>, I>>(base?: I): ListInvocationsResponse {
-    return ListInvocationsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListInvocationsResponse>): ListInvocationsResponse {
+    return ListInvocationsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListInvocationsResponse>, I>>(object: I): ListInvocationsResponse {
+  fromPartial(object: DeepPartial<ListInvocationsResponse>): ListInvocationsResponse {
     const message = createBaseListInvocationsResponse();
     message.invocations = object.invocations?.map((e) => Invocation.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -2688,10 +2688,10 @@ export const ReadPayloadRequest: MessageFns<ReadPayloadRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReadPayloadRequest>, I>>(base?: I): ReadPayloadRequest {
-    return ReadPayloadRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReadPayloadRequest>): ReadPayloadRequest {
+    return ReadPayloadRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReadPayloadRequest>, I>>(object: I): ReadPayloadRequest {
+  fromPartial(object: DeepPartial<ReadPayloadRequest>): ReadPayloadRequest {
     const message = createBaseReadPayloadRequest();
     message.invocationId = object.invocationId ?? "";
     switch (object.selector?.$case) {
@@ -2820,10 +2820,10 @@ export const ReadPayloadResponse: MessageFns<ReadPayloadResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReadPayloadResponse>, I>>(base?: I): ReadPayloadResponse {
-    return ReadPayloadResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReadPayloadResponse>): ReadPayloadResponse {
+    return ReadPayloadResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReadPayloadResponse>, I>>(object: I): ReadPayloadResponse {
+  fromPartial(object: DeepPartial<ReadPayloadResponse>): ReadPayloadResponse {
     const message = createBaseReadPayloadResponse();
     message.data = object.data ?? Buffer.alloc(0);
     message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
@@ -2904,10 +2904,10 @@ export const GetPersistenceRequest: MessageFns<GetPersistenceRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetPersistenceRequest>, I>>(base?: I): GetPersistenceRequest {
-    return GetPersistenceRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetPersistenceRequest>): GetPersistenceRequest {
+    return GetPersistenceRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetPersistenceRequest>, I>>(object: I): GetPersistenceRequest {
+  fromPartial(object: DeepPartial<GetPersistenceRequest>): GetPersistenceRequest {
     const message = createBaseGetPersistenceRequest();
     message.invocationId = object.invocationId ?? "";
     message.decisionId = object.decisionId ?? "";
@@ -2972,10 +2972,10 @@ export const GetPersistenceResponse: MessageFns<GetPersistenceResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetPersistenceResponse>, I>>(base?: I): GetPersistenceResponse {
-    return GetPersistenceResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetPersistenceResponse>): GetPersistenceResponse {
+    return GetPersistenceResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetPersistenceResponse>, I>>(object: I): GetPersistenceResponse {
+  fromPartial(object: DeepPartial<GetPersistenceResponse>): GetPersistenceResponse {
     const message = createBaseGetPersistenceResponse();
     message.decisions = object.decisions?.map((e) => ResultPersistence.fromPartial(e)) || [];
     message.jsons = object.jsons?.map((e) => JsonPayload.fromPartial(e)) || [];
@@ -3061,10 +3061,10 @@ export const ListMutationsRequest: MessageFns<ListMutationsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListMutationsRequest>, I>>(base?: I): ListMutationsRequest {
-    return ListMutationsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListMutationsRequest>): ListMutationsRequest {
+    return ListMutationsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListMutationsRequest>, I>>(object: I): ListMutationsRequest {
+  fromPartial(object: DeepPartial<ListMutationsRequest>): ListMutationsRequest {
     const message = createBaseListMutationsRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
@@ -3141,10 +3141,10 @@ export const ListMutationsResponse: MessageFns<ListMutationsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListMutationsResponse>, I>>(base?: I): ListMutationsResponse {
-    return ListMutationsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListMutationsResponse>): ListMutationsResponse {
+    return ListMutationsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListMutationsResponse>, I>>(object: I): ListMutationsResponse {
+  fromPartial(object: DeepPartial<ListMutationsResponse>): ListMutationsResponse {
     const message = createBaseListMutationsResponse();
     message.mutations = object.mutations?.map((e) => InputMutation.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -3231,10 +3231,10 @@ export const ListDecisionsRequest: MessageFns<ListDecisionsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListDecisionsRequest>, I>>(base?: I): ListDecisionsRequest {
-    return ListDecisionsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListDecisionsRequest>): ListDecisionsRequest {
+    return ListDecisionsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListDecisionsRequest>, I>>(object: I): ListDecisionsRequest {
+  fromPartial(object: DeepPartial<ListDecisionsRequest>): ListDecisionsRequest {
     const message = createBaseListDecisionsRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
@@ -3325,10 +3325,10 @@ export const ListDecisionsResponse: MessageFns<ListDecisionsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListDecisionsResponse>, I>>(base?: I): ListDecisionsResponse {
-    return ListDecisionsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListDecisionsResponse>): ListDecisionsResponse {
+    return ListDecisionsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListDecisionsResponse>, I>>(object: I): ListDecisionsResponse {
+  fromPartial(object: DeepPartial<ListDecisionsResponse>): ListDecisionsResponse {
     const message = createBaseListDecisionsResponse();
     message.decisions = object.decisions?.map((e) => PermissionDecision.fromPartial(e)) || [];
     message.jsons = object.jsons?.map((e) => JsonPayload.fromPartial(e)) || [];
@@ -3405,10 +3405,10 @@ export const ListWorkersRequest: MessageFns<ListWorkersRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListWorkersRequest>, I>>(base?: I): ListWorkersRequest {
-    return ListWorkersRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListWorkersRequest>): ListWorkersRequest {
+    return ListWorkersRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListWorkersRequest>, I>>(object: I): ListWorkersRequest {
+  fromPartial(object: DeepPartial<ListWorkersRequest>): ListWorkersRequest {
     const message = createBaseListWorkersRequest();
     message.state = object.state ?? 0;
     message.pageSize = object.pageSize ?? 0;
@@ -3484,10 +3484,10 @@ export const ListWorkersResponse: MessageFns<ListWorkersResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListWorkersResponse>, I>>(base?: I): ListWorkersResponse {
-    return ListWorkersResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListWorkersResponse>): ListWorkersResponse {
+    return ListWorkersResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListWorkersResponse>, I>>(object: I): ListWorkersResponse {
+  fromPartial(object: DeepPartial<ListWorkersResponse>): ListWorkersResponse {
     const message = createBaseListWorkersResponse();
     message.workers = object.workers?.map((e) => WorkerRecord.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -3585,10 +3585,10 @@ export const ProvideInputRequest: MessageFns<ProvideInputRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProvideInputRequest>, I>>(base?: I): ProvideInputRequest {
-    return ProvideInputRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProvideInputRequest>): ProvideInputRequest {
+    return ProvideInputRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProvideInputRequest>, I>>(object: I): ProvideInputRequest {
+  fromPartial(object: DeepPartial<ProvideInputRequest>): ProvideInputRequest {
     const message = createBaseProvideInputRequest();
     message.invocationId = object.invocationId ?? "";
     message.inputId = object.inputId ?? "";
@@ -3646,10 +3646,10 @@ export const ProvideInputResponse: MessageFns<ProvideInputResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProvideInputResponse>, I>>(base?: I): ProvideInputResponse {
-    return ProvideInputResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProvideInputResponse>): ProvideInputResponse {
+    return ProvideInputResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProvideInputResponse>, I>>(object: I): ProvideInputResponse {
+  fromPartial(object: DeepPartial<ProvideInputResponse>): ProvideInputResponse {
     const message = createBaseProvideInputResponse();
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
@@ -3739,10 +3739,10 @@ export const BatchCall: MessageFns<BatchCall> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchCall>, I>>(base?: I): BatchCall {
-    return BatchCall.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchCall>): BatchCall {
+    return BatchCall.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchCall>, I>>(object: I): BatchCall {
+  fromPartial(object: DeepPartial<BatchCall>): BatchCall {
     const message = createBaseBatchCall();
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
@@ -3853,10 +3853,10 @@ export const BatchSpec: MessageFns<BatchSpec> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchSpec>, I>>(base?: I): BatchSpec {
-    return BatchSpec.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchSpec>): BatchSpec {
+    return BatchSpec.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchSpec>, I>>(object: I): BatchSpec {
+  fromPartial(object: DeepPartial<BatchSpec>): BatchSpec {
     const message = createBaseBatchSpec();
     message.calls = object.calls?.map((e) => BatchCall.fromPartial(e)) || [];
     message.policy = (object.policy !== undefined && object.policy !== null)
@@ -3948,10 +3948,10 @@ export const BatchAcceptance: MessageFns<BatchAcceptance> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchAcceptance>, I>>(base?: I): BatchAcceptance {
-    return BatchAcceptance.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchAcceptance>): BatchAcceptance {
+    return BatchAcceptance.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchAcceptance>, I>>(object: I): BatchAcceptance {
+  fromPartial(object: DeepPartial<BatchAcceptance>): BatchAcceptance {
     const message = createBaseBatchAcceptance();
     message.batchId = object.batchId ?? "";
     message.durability = object.durability ?? "";
@@ -4006,10 +4006,10 @@ export const SubmitBatchRequest: MessageFns<SubmitBatchRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SubmitBatchRequest>, I>>(base?: I): SubmitBatchRequest {
-    return SubmitBatchRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SubmitBatchRequest>): SubmitBatchRequest {
+    return SubmitBatchRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SubmitBatchRequest>, I>>(object: I): SubmitBatchRequest {
+  fromPartial(object: DeepPartial<SubmitBatchRequest>): SubmitBatchRequest {
     const message = createBaseSubmitBatchRequest();
     message.spec = (object.spec !== undefined && object.spec !== null) ? BatchSpec.fromPartial(object.spec) : undefined;
     return message;
@@ -4083,10 +4083,10 @@ export const SubmitBatchResponse: MessageFns<SubmitBatchResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SubmitBatchResponse>, I>>(base?: I): SubmitBatchResponse {
-    return SubmitBatchResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SubmitBatchResponse>): SubmitBatchResponse {
+    return SubmitBatchResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SubmitBatchResponse>, I>>(object: I): SubmitBatchResponse {
+  fromPartial(object: DeepPartial<SubmitBatchResponse>): SubmitBatchResponse {
     const message = createBaseSubmitBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
     message.invocations = object.invocations?.map((e) => Invocation.fromPartial(e)) || [];
@@ -4142,10 +4142,10 @@ export const InvokeBatchRequest: MessageFns<InvokeBatchRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InvokeBatchRequest>, I>>(base?: I): InvokeBatchRequest {
-    return InvokeBatchRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InvokeBatchRequest>): InvokeBatchRequest {
+    return InvokeBatchRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InvokeBatchRequest>, I>>(object: I): InvokeBatchRequest {
+  fromPartial(object: DeepPartial<InvokeBatchRequest>): InvokeBatchRequest {
     const message = createBaseInvokeBatchRequest();
     message.spec = (object.spec !== undefined && object.spec !== null) ? BatchSpec.fromPartial(object.spec) : undefined;
     return message;
@@ -4230,10 +4230,10 @@ export const InvokeBatchResponse: MessageFns<InvokeBatchResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InvokeBatchResponse>, I>>(base?: I): InvokeBatchResponse {
-    return InvokeBatchResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InvokeBatchResponse>): InvokeBatchResponse {
+    return InvokeBatchResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InvokeBatchResponse>, I>>(object: I): InvokeBatchResponse {
+  fromPartial(object: DeepPartial<InvokeBatchResponse>): InvokeBatchResponse {
     const message = createBaseInvokeBatchResponse();
     message.items = object.items?.map((e) => BatchItem.fromPartial(e)) || [];
     message.accepted = (object.accepted !== undefined && object.accepted !== null)
@@ -4312,10 +4312,10 @@ export const BatchContextModifiers: MessageFns<BatchContextModifiers> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchContextModifiers>, I>>(base?: I): BatchContextModifiers {
-    return BatchContextModifiers.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchContextModifiers>): BatchContextModifiers {
+    return BatchContextModifiers.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchContextModifiers>, I>>(object: I): BatchContextModifiers {
+  fromPartial(object: DeepPartial<BatchContextModifiers>): BatchContextModifiers {
     const message = createBaseBatchContextModifiers();
     message.index = object.index ?? 0;
     message.invocationId = object.invocationId ?? "";
@@ -4416,10 +4416,10 @@ export const BatchItem: MessageFns<BatchItem> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchItem>, I>>(base?: I): BatchItem {
-    return BatchItem.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchItem>): BatchItem {
+    return BatchItem.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchItem>, I>>(object: I): BatchItem {
+  fromPartial(object: DeepPartial<BatchItem>): BatchItem {
     const message = createBaseBatchItem();
     message.index = object.index ?? 0;
     message.invocationId = object.invocationId ?? "";
@@ -4477,10 +4477,10 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetBatchRequest>, I>>(base?: I): GetBatchRequest {
-    return GetBatchRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetBatchRequest>): GetBatchRequest {
+    return GetBatchRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetBatchRequest>, I>>(object: I): GetBatchRequest {
+  fromPartial(object: DeepPartial<GetBatchRequest>): GetBatchRequest {
     const message = createBaseGetBatchRequest();
     message.batchId = object.batchId ?? "";
     return message;
@@ -4532,10 +4532,10 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetBatchResponse>, I>>(base?: I): GetBatchResponse {
-    return GetBatchResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetBatchResponse>): GetBatchResponse {
+    return GetBatchResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetBatchResponse>, I>>(object: I): GetBatchResponse {
+  fromPartial(object: DeepPartial<GetBatchResponse>): GetBatchResponse {
     const message = createBaseGetBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
     return message;
@@ -4612,10 +4612,10 @@ export const WatchBatchRequest: MessageFns<WatchBatchRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchBatchRequest>, I>>(base?: I): WatchBatchRequest {
-    return WatchBatchRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchBatchRequest>): WatchBatchRequest {
+    return WatchBatchRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchBatchRequest>, I>>(object: I): WatchBatchRequest {
+  fromPartial(object: DeepPartial<WatchBatchRequest>): WatchBatchRequest {
     const message = createBaseWatchBatchRequest();
     message.batchId = object.batchId ?? "";
     message.from = object.from?.map((e) => BatchCursor.fromPartial(e)) || [];
@@ -4685,10 +4685,10 @@ export const BatchCursor: MessageFns<BatchCursor> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BatchCursor>, I>>(base?: I): BatchCursor {
-    return BatchCursor.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BatchCursor>): BatchCursor {
+    return BatchCursor.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BatchCursor>, I>>(object: I): BatchCursor {
+  fromPartial(object: DeepPartial<BatchCursor>): BatchCursor {
     const message = createBaseBatchCursor();
     message.index = object.index ?? 0;
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
@@ -4763,10 +4763,10 @@ export const WatchBatchResponse: MessageFns<WatchBatchResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchBatchResponse>, I>>(base?: I): WatchBatchResponse {
-    return WatchBatchResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchBatchResponse>): WatchBatchResponse {
+    return WatchBatchResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchBatchResponse>, I>>(object: I): WatchBatchResponse {
+  fromPartial(object: DeepPartial<WatchBatchResponse>): WatchBatchResponse {
     const message = createBaseWatchBatchResponse();
     message.items = object.items?.map((e) => BatchItem.fromPartial(e)) || [];
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
@@ -4853,10 +4853,10 @@ export const CancelBatchRequest: MessageFns<CancelBatchRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelBatchRequest>, I>>(base?: I): CancelBatchRequest {
-    return CancelBatchRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelBatchRequest>): CancelBatchRequest {
+    return CancelBatchRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelBatchRequest>, I>>(object: I): CancelBatchRequest {
+  fromPartial(object: DeepPartial<CancelBatchRequest>): CancelBatchRequest {
     const message = createBaseCancelBatchRequest();
     message.batchId = object.batchId ?? "";
     message.reason = object.reason ?? "";
@@ -4911,10 +4911,10 @@ export const CancelBatchResponse: MessageFns<CancelBatchResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelBatchResponse>, I>>(base?: I): CancelBatchResponse {
-    return CancelBatchResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelBatchResponse>): CancelBatchResponse {
+    return CancelBatchResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelBatchResponse>, I>>(object: I): CancelBatchResponse {
+  fromPartial(object: DeepPartial<CancelBatchResponse>): CancelBatchResponse {
     const message = createBaseCancelBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
     return message;
@@ -5028,10 +5028,10 @@ export const ListBatchesRequest: MessageFns<ListBatchesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListBatchesRequest>, I>>(base?: I): ListBatchesRequest {
-    return ListBatchesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListBatchesRequest>): ListBatchesRequest {
+    return ListBatchesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListBatchesRequest>, I>>(object: I): ListBatchesRequest {
+  fromPartial(object: DeepPartial<ListBatchesRequest>): ListBatchesRequest {
     const message = createBaseListBatchesRequest();
     message.sessionRef = object.sessionRef ?? "";
     message.idempotencyKey = object.idempotencyKey ?? "";
@@ -5110,10 +5110,10 @@ export const ListBatchesResponse: MessageFns<ListBatchesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListBatchesResponse>, I>>(base?: I): ListBatchesResponse {
-    return ListBatchesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListBatchesResponse>): ListBatchesResponse {
+    return ListBatchesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListBatchesResponse>, I>>(object: I): ListBatchesResponse {
+  fromPartial(object: DeepPartial<ListBatchesResponse>): ListBatchesResponse {
     const message = createBaseListBatchesResponse();
     message.batches = object.batches?.map((e) => Batch.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -5189,10 +5189,10 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListHooksRequest>, I>>(base?: I): ListHooksRequest {
-    return ListHooksRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListHooksRequest>): ListHooksRequest {
+    return ListHooksRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListHooksRequest>, I>>(object: I): ListHooksRequest {
+  fromPartial(object: DeepPartial<ListHooksRequest>): ListHooksRequest {
     const message = createBaseListHooksRequest();
     message.invocationId = object.invocationId ?? "";
     message.pageSize = object.pageSize ?? 0;
@@ -5271,10 +5271,10 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListHooksResponse>, I>>(base?: I): ListHooksResponse {
-    return ListHooksResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListHooksResponse>): ListHooksResponse {
+    return ListHooksResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListHooksResponse>, I>>(object: I): ListHooksResponse {
+  fromPartial(object: DeepPartial<ListHooksResponse>): ListHooksResponse {
     const message = createBaseListHooksResponse();
     message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -5328,10 +5328,10 @@ export const ExplainInvocationRequest: MessageFns<ExplainInvocationRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExplainInvocationRequest>, I>>(base?: I): ExplainInvocationRequest {
-    return ExplainInvocationRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExplainInvocationRequest>): ExplainInvocationRequest {
+    return ExplainInvocationRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExplainInvocationRequest>, I>>(object: I): ExplainInvocationRequest {
+  fromPartial(object: DeepPartial<ExplainInvocationRequest>): ExplainInvocationRequest {
     const message = createBaseExplainInvocationRequest();
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
@@ -5429,10 +5429,10 @@ export const ExplainInvocationResponse: MessageFns<ExplainInvocationResponse> = 
     }
   },
 
-  create<I extends Exact<DeepPartial<ExplainInvocationResponse>, I>>(base?: I): ExplainInvocationResponse {
-    return ExplainInvocationResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExplainInvocationResponse>): ExplainInvocationResponse {
+    return ExplainInvocationResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExplainInvocationResponse>, I>>(object: I): ExplainInvocationResponse {
+  fromPartial(object: DeepPartial<ExplainInvocationResponse>): ExplainInvocationResponse {
     const message = createBaseExplainInvocationResponse();
     message.decision = (object.decision !== undefined && object.decision !== null)
       ? PermissionDecision.fromPartial(object.decision)
@@ -6121,10 +6121,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -6140,6 +6136,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -230,10 +230,10 @@ export const McpBinding: MessageFns<McpBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpBinding>, I>>(base?: I): McpBinding {
-    return McpBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpBinding>): McpBinding {
+    return McpBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpBinding>, I>>(object: I): McpBinding {
+  fromPartial(object: DeepPartial<McpBinding>): McpBinding {
     const message = createBaseMcpBinding();
     message.providerId = object.providerId ?? "";
     switch (object.server?.$case) {
@@ -363,10 +363,10 @@ export const McpStdioServer: MessageFns<McpStdioServer> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpStdioServer>, I>>(base?: I): McpStdioServer {
-    return McpStdioServer.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpStdioServer>): McpStdioServer {
+    return McpStdioServer.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpStdioServer>, I>>(object: I): McpStdioServer {
+  fromPartial(object: DeepPartial<McpStdioServer>): McpStdioServer {
     const message = createBaseMcpStdioServer();
     message.argv = object.argv?.map((e) => e) || [];
     message.env = (globalThis.Object.entries(object.env ?? {}) as [string, string][]).reduce(
@@ -452,10 +452,10 @@ export const McpStdioServer_EnvEntry: MessageFns<McpStdioServer_EnvEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpStdioServer_EnvEntry>, I>>(base?: I): McpStdioServer_EnvEntry {
-    return McpStdioServer_EnvEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpStdioServer_EnvEntry>): McpStdioServer_EnvEntry {
+    return McpStdioServer_EnvEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpStdioServer_EnvEntry>, I>>(object: I): McpStdioServer_EnvEntry {
+  fromPartial(object: DeepPartial<McpStdioServer_EnvEntry>): McpStdioServer_EnvEntry {
     const message = createBaseMcpStdioServer_EnvEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -519,12 +519,10 @@ export const McpStdioServer_CredentialsEntry: MessageFns<McpStdioServer_Credenti
     }
   },
 
-  create<I extends Exact<DeepPartial<McpStdioServer_CredentialsEntry>, I>>(base?: I): McpStdioServer_CredentialsEntry {
-    return McpStdioServer_CredentialsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpStdioServer_CredentialsEntry>): McpStdioServer_CredentialsEntry {
+    return McpStdioServer_CredentialsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpStdioServer_CredentialsEntry>, I>>(
-    object: I,
-  ): McpStdioServer_CredentialsEntry {
+  fromPartial(object: DeepPartial<McpStdioServer_CredentialsEntry>): McpStdioServer_CredentialsEntry {
     const message = createBaseMcpStdioServer_CredentialsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -624,10 +622,10 @@ export const McpSandbox: MessageFns<McpSandbox> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpSandbox>, I>>(base?: I): McpSandbox {
-    return McpSandbox.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpSandbox>): McpSandbox {
+    return McpSandbox.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpSandbox>, I>>(object: I): McpSandbox {
+  fromPartial(object: DeepPartial<McpSandbox>): McpSandbox {
     const message = createBaseMcpSandbox();
     message.allowedHosts = object.allowedHosts?.map((e) => e) || [];
     message.allowedPorts = object.allowedPorts?.map((e) => e) || [];
@@ -757,10 +755,10 @@ export const McpHttpServer: MessageFns<McpHttpServer> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHttpServer>, I>>(base?: I): McpHttpServer {
-    return McpHttpServer.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHttpServer>): McpHttpServer {
+    return McpHttpServer.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHttpServer>, I>>(object: I): McpHttpServer {
+  fromPartial(object: DeepPartial<McpHttpServer>): McpHttpServer {
     const message = createBaseMcpHttpServer();
     message.url = object.url ?? "";
     message.headers = (globalThis.Object.entries(object.headers ?? {}) as [string, string][]).reduce(
@@ -844,10 +842,10 @@ export const McpHttpServer_HeadersEntry: MessageFns<McpHttpServer_HeadersEntry> 
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHttpServer_HeadersEntry>, I>>(base?: I): McpHttpServer_HeadersEntry {
-    return McpHttpServer_HeadersEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHttpServer_HeadersEntry>): McpHttpServer_HeadersEntry {
+    return McpHttpServer_HeadersEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHttpServer_HeadersEntry>, I>>(object: I): McpHttpServer_HeadersEntry {
+  fromPartial(object: DeepPartial<McpHttpServer_HeadersEntry>): McpHttpServer_HeadersEntry {
     const message = createBaseMcpHttpServer_HeadersEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -911,12 +909,10 @@ export const McpHttpServer_CredentialsEntry: MessageFns<McpHttpServer_Credential
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHttpServer_CredentialsEntry>, I>>(base?: I): McpHttpServer_CredentialsEntry {
-    return McpHttpServer_CredentialsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHttpServer_CredentialsEntry>): McpHttpServer_CredentialsEntry {
+    return McpHttpServer_CredentialsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHttpServer_CredentialsEntry>, I>>(
-    object: I,
-  ): McpHttpServer_CredentialsEntry {
+  fromPartial(object: DeepPartial<McpHttpServer_CredentialsEntry>): McpHttpServer_CredentialsEntry {
     const message = createBaseMcpHttpServer_CredentialsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -980,10 +976,10 @@ export const McpHeaderParameter: MessageFns<McpHeaderParameter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHeaderParameter>, I>>(base?: I): McpHeaderParameter {
-    return McpHeaderParameter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHeaderParameter>): McpHeaderParameter {
+    return McpHeaderParameter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHeaderParameter>, I>>(object: I): McpHeaderParameter {
+  fromPartial(object: DeepPartial<McpHeaderParameter>): McpHeaderParameter {
     const message = createBaseMcpHeaderParameter();
     message.path = object.path?.map((e) => e) || [];
     message.header = object.header ?? "";
@@ -1000,13 +996,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -189,10 +189,10 @@ export const InputMutation: MessageFns<InputMutation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputMutation>, I>>(base?: I): InputMutation {
-    return InputMutation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputMutation>): InputMutation {
+    return InputMutation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputMutation>, I>>(object: I): InputMutation {
+  fromPartial(object: DeepPartial<InputMutation>): InputMutation {
     const message = createBaseInputMutation();
     message.schemaVersion = object.schemaVersion ?? "";
     message.mutationId = object.mutationId ?? "";
@@ -217,10 +217,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -236,6 +232,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -395,10 +395,10 @@ export const OperationBinding: MessageFns<OperationBinding> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OperationBinding>, I>>(base?: I): OperationBinding {
-    return OperationBinding.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OperationBinding>): OperationBinding {
+    return OperationBinding.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OperationBinding>, I>>(object: I): OperationBinding {
+  fromPartial(object: DeepPartial<OperationBinding>): OperationBinding {
     const message = createBaseOperationBinding();
     message.operation = object.operation ?? "";
     message.method = object.method ?? "";
@@ -552,10 +552,10 @@ export const OperationParameter: MessageFns<OperationParameter> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OperationParameter>, I>>(base?: I): OperationParameter {
-    return OperationParameter.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OperationParameter>): OperationParameter {
+    return OperationParameter.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OperationParameter>, I>>(object: I): OperationParameter {
+  fromPartial(object: DeepPartial<OperationParameter>): OperationParameter {
     const message = createBaseOperationParameter();
     message.place = object.place ?? 0;
     message.name = object.name ?? "";
@@ -658,10 +658,10 @@ export const OperationBody: MessageFns<OperationBody> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OperationBody>, I>>(base?: I): OperationBody {
-    return OperationBody.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OperationBody>): OperationBody {
+    return OperationBody.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OperationBody>, I>>(object: I): OperationBody {
+  fromPartial(object: DeepPartial<OperationBody>): OperationBody {
     const message = createBaseOperationBody();
     message.mediaType = object.mediaType ?? "";
     message.encoding = object.encoding ?? 0;
@@ -772,10 +772,10 @@ export const BodyPart: MessageFns<BodyPart> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BodyPart>, I>>(base?: I): BodyPart {
-    return BodyPart.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BodyPart>): BodyPart {
+    return BodyPart.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BodyPart>, I>>(object: I): BodyPart {
+  fromPartial(object: DeepPartial<BodyPart>): BodyPart {
     const message = createBaseBodyPart();
     message.name = object.name ?? "";
     message.field = object.field ?? undefined;
@@ -832,10 +832,10 @@ export const CredentialWay: MessageFns<CredentialWay> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CredentialWay>, I>>(base?: I): CredentialWay {
-    return CredentialWay.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CredentialWay>): CredentialWay {
+    return CredentialWay.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CredentialWay>, I>>(object: I): CredentialWay {
+  fromPartial(object: DeepPartial<CredentialWay>): CredentialWay {
     const message = createBaseCredentialWay();
     message.needed = object.needed?.map((e) => CredentialRequirement.fromPartial(e)) || [];
     return message;
@@ -942,10 +942,10 @@ export const CredentialRequirement: MessageFns<CredentialRequirement> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CredentialRequirement>, I>>(base?: I): CredentialRequirement {
-    return CredentialRequirement.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CredentialRequirement>): CredentialRequirement {
+    return CredentialRequirement.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CredentialRequirement>, I>>(object: I): CredentialRequirement {
+  fromPartial(object: DeepPartial<CredentialRequirement>): CredentialRequirement {
     const message = createBaseCredentialRequirement();
     message.scheme = object.scheme ?? "";
     message.placement = (object.placement !== undefined && object.placement !== null)
@@ -1030,10 +1030,10 @@ export const TokenSource: MessageFns<TokenSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TokenSource>, I>>(base?: I): TokenSource {
-    return TokenSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TokenSource>): TokenSource {
+    return TokenSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TokenSource>, I>>(object: I): TokenSource {
+  fromPartial(object: DeepPartial<TokenSource>): TokenSource {
     const message = createBaseTokenSource();
     switch (object.source?.$case) {
       case "clientCredentials": {
@@ -1068,13 +1068,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -146,10 +146,10 @@ export const JsonPayload: MessageFns<JsonPayload> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<JsonPayload>, I>>(base?: I): JsonPayload {
-    return JsonPayload.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<JsonPayload>): JsonPayload {
+    return JsonPayload.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<JsonPayload>, I>>(object: I): JsonPayload {
+  fromPartial(object: DeepPartial<JsonPayload>): JsonPayload {
     const message = createBaseJsonPayload();
     switch (object.body?.$case) {
       case "inline": {
@@ -254,10 +254,10 @@ export const PayloadRef: MessageFns<PayloadRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PayloadRef>, I>>(base?: I): PayloadRef {
-    return PayloadRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PayloadRef>): PayloadRef {
+    return PayloadRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PayloadRef>, I>>(object: I): PayloadRef {
+  fromPartial(object: DeepPartial<PayloadRef>): PayloadRef {
     const message = createBasePayloadRef();
     message.uri = object.uri ?? "";
     message.mediaType = object.mediaType ?? "";
@@ -276,13 +276,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

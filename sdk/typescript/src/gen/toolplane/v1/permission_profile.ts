@@ -374,10 +374,10 @@ export const PermissionProfile: MessageFns<PermissionProfile> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PermissionProfile>, I>>(base?: I): PermissionProfile {
-    return PermissionProfile.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PermissionProfile>): PermissionProfile {
+    return PermissionProfile.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PermissionProfile>, I>>(object: I): PermissionProfile {
+  fromPartial(object: DeepPartial<PermissionProfile>): PermissionProfile {
     const message = createBasePermissionProfile();
     message.schemaVersion = object.schemaVersion ?? "";
     message.permissionProfileId = object.permissionProfileId ?? "";
@@ -412,13 +412,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -836,10 +836,10 @@ export const DecideRequest: MessageFns<DecideRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DecideRequest>, I>>(base?: I): DecideRequest {
-    return DecideRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DecideRequest>): DecideRequest {
+    return DecideRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DecideRequest>, I>>(object: I): DecideRequest {
+  fromPartial(object: DeepPartial<DecideRequest>): DecideRequest {
     const message = createBaseDecideRequest();
     message.invocationId = object.invocationId ?? "";
     message.tenant = object.tenant ?? "";
@@ -978,10 +978,10 @@ export const DecideResponse: MessageFns<DecideResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DecideResponse>, I>>(base?: I): DecideResponse {
-    return DecideResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DecideResponse>): DecideResponse {
+    return DecideResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DecideResponse>, I>>(object: I): DecideResponse {
+  fromPartial(object: DeepPartial<DecideResponse>): DecideResponse {
     const message = createBaseDecideResponse();
     message.decision = (object.decision !== undefined && object.decision !== null)
       ? PermissionDecision.fromPartial(object.decision)
@@ -1067,10 +1067,10 @@ export const DecisionReach: MessageFns<DecisionReach> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DecisionReach>, I>>(base?: I): DecisionReach {
-    return DecisionReach.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DecisionReach>): DecisionReach {
+    return DecisionReach.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DecisionReach>, I>>(object: I): DecisionReach {
+  fromPartial(object: DeepPartial<DecisionReach>): DecisionReach {
     const message = createBaseDecisionReach();
     message.input = object.input ?? false;
     message.session = object.session ?? false;
@@ -1168,10 +1168,10 @@ export const ListRulesRequest: MessageFns<ListRulesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListRulesRequest>, I>>(base?: I): ListRulesRequest {
-    return ListRulesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListRulesRequest>): ListRulesRequest {
+    return ListRulesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListRulesRequest>, I>>(object: I): ListRulesRequest {
+  fromPartial(object: DeepPartial<ListRulesRequest>): ListRulesRequest {
     const message = createBaseListRulesRequest();
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
@@ -1260,10 +1260,10 @@ export const ListRulesResponse: MessageFns<ListRulesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListRulesResponse>, I>>(base?: I): ListRulesResponse {
-    return ListRulesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListRulesResponse>): ListRulesResponse {
+    return ListRulesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListRulesResponse>, I>>(object: I): ListRulesResponse {
+  fromPartial(object: DeepPartial<ListRulesResponse>): ListRulesResponse {
     const message = createBaseListRulesResponse();
     message.rules = object.rules?.map((e) => PermissionRule.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -1536,10 +1536,10 @@ export const PermissionRule: MessageFns<PermissionRule> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PermissionRule>, I>>(base?: I): PermissionRule {
-    return PermissionRule.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PermissionRule>): PermissionRule {
+    return PermissionRule.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PermissionRule>, I>>(object: I): PermissionRule {
+  fromPartial(object: DeepPartial<PermissionRule>): PermissionRule {
     const message = createBasePermissionRule();
     message.ruleId = object.ruleId ?? "";
     message.source = object.source ?? "";
@@ -1622,10 +1622,10 @@ export const RulePin: MessageFns<RulePin> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RulePin>, I>>(base?: I): RulePin {
-    return RulePin.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RulePin>): RulePin {
+    return RulePin.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RulePin>, I>>(object: I): RulePin {
+  fromPartial(object: DeepPartial<RulePin>): RulePin {
     const message = createBaseRulePin();
     message.declarationDigest = object.declarationDigest ?? "";
     message.registration = (object.registration !== undefined && object.registration !== null)
@@ -1724,10 +1724,10 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListApprovalsRequest>, I>>(base?: I): ListApprovalsRequest {
-    return ListApprovalsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListApprovalsRequest>): ListApprovalsRequest {
+    return ListApprovalsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListApprovalsRequest>, I>>(object: I): ListApprovalsRequest {
+  fromPartial(object: DeepPartial<ListApprovalsRequest>): ListApprovalsRequest {
     const message = createBaseListApprovalsRequest();
     message.state = object.state ?? 0;
     message.tenant = object.tenant ?? "";
@@ -1805,10 +1805,10 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListApprovalsResponse>, I>>(base?: I): ListApprovalsResponse {
-    return ListApprovalsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListApprovalsResponse>): ListApprovalsResponse {
+    return ListApprovalsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListApprovalsResponse>, I>>(object: I): ListApprovalsResponse {
+  fromPartial(object: DeepPartial<ListApprovalsResponse>): ListApprovalsResponse {
     const message = createBaseListApprovalsResponse();
     message.approvals = object.approvals?.map((e) => Approval.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -1873,10 +1873,10 @@ export const GetApprovalRequest: MessageFns<GetApprovalRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetApprovalRequest>, I>>(base?: I): GetApprovalRequest {
-    return GetApprovalRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetApprovalRequest>): GetApprovalRequest {
+    return GetApprovalRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetApprovalRequest>, I>>(object: I): GetApprovalRequest {
+  fromPartial(object: DeepPartial<GetApprovalRequest>): GetApprovalRequest {
     const message = createBaseGetApprovalRequest();
     message.approvalId = object.approvalId ?? "";
     message.view = object.view ?? 0;
@@ -1940,10 +1940,10 @@ export const GetApprovalResponse: MessageFns<GetApprovalResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetApprovalResponse>, I>>(base?: I): GetApprovalResponse {
-    return GetApprovalResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetApprovalResponse>): GetApprovalResponse {
+    return GetApprovalResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetApprovalResponse>, I>>(object: I): GetApprovalResponse {
+  fromPartial(object: DeepPartial<GetApprovalResponse>): GetApprovalResponse {
     const message = createBaseGetApprovalResponse();
     message.approval = (object.approval !== undefined && object.approval !== null)
       ? Approval.fromPartial(object.approval)
@@ -2098,10 +2098,10 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResolveApprovalRequest>, I>>(base?: I): ResolveApprovalRequest {
-    return ResolveApprovalRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResolveApprovalRequest>): ResolveApprovalRequest {
+    return ResolveApprovalRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResolveApprovalRequest>, I>>(object: I): ResolveApprovalRequest {
+  fromPartial(object: DeepPartial<ResolveApprovalRequest>): ResolveApprovalRequest {
     const message = createBaseResolveApprovalRequest();
     message.approvalId = object.approvalId ?? "";
     message.requestId = object.requestId ?? "";
@@ -2163,10 +2163,10 @@ export const ResolveApprovalResponse: MessageFns<ResolveApprovalResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResolveApprovalResponse>, I>>(base?: I): ResolveApprovalResponse {
-    return ResolveApprovalResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResolveApprovalResponse>): ResolveApprovalResponse {
+    return ResolveApprovalResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResolveApprovalResponse>, I>>(object: I): ResolveApprovalResponse {
+  fromPartial(object: DeepPartial<ResolveApprovalResponse>): ResolveApprovalResponse {
     const message = createBaseResolveApprovalResponse();
     message.approval = (object.approval !== undefined && object.approval !== null)
       ? Approval.fromPartial(object.approval)
@@ -2231,10 +2231,10 @@ export const WithdrawApprovalRequest: MessageFns<WithdrawApprovalRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WithdrawApprovalRequest>, I>>(base?: I): WithdrawApprovalRequest {
-    return WithdrawApprovalRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WithdrawApprovalRequest>): WithdrawApprovalRequest {
+    return WithdrawApprovalRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WithdrawApprovalRequest>, I>>(object: I): WithdrawApprovalRequest {
+  fromPartial(object: DeepPartial<WithdrawApprovalRequest>): WithdrawApprovalRequest {
     const message = createBaseWithdrawApprovalRequest();
     message.approvalId = object.approvalId ?? "";
     message.reason = object.reason ?? "";
@@ -2287,10 +2287,10 @@ export const WithdrawApprovalResponse: MessageFns<WithdrawApprovalResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WithdrawApprovalResponse>, I>>(base?: I): WithdrawApprovalResponse {
-    return WithdrawApprovalResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WithdrawApprovalResponse>): WithdrawApprovalResponse {
+    return WithdrawApprovalResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WithdrawApprovalResponse>, I>>(object: I): WithdrawApprovalResponse {
+  fromPartial(object: DeepPartial<WithdrawApprovalResponse>): WithdrawApprovalResponse {
     const message = createBaseWithdrawApprovalResponse();
     message.approval = (object.approval !== undefined && object.approval !== null)
       ? Approval.fromPartial(object.approval)
@@ -2358,10 +2358,10 @@ export const WatchApprovalsRequest: MessageFns<WatchApprovalsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchApprovalsRequest>, I>>(base?: I): WatchApprovalsRequest {
-    return WatchApprovalsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchApprovalsRequest>): WatchApprovalsRequest {
+    return WatchApprovalsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchApprovalsRequest>, I>>(object: I): WatchApprovalsRequest {
+  fromPartial(object: DeepPartial<WatchApprovalsRequest>): WatchApprovalsRequest {
     const message = createBaseWatchApprovalsRequest();
     message.fromRevision = (object.fromRevision !== undefined && object.fromRevision !== null)
       ? BigInt(object.fromRevision)
@@ -2430,10 +2430,10 @@ export const WatchApprovalsResponse: MessageFns<WatchApprovalsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchApprovalsResponse>, I>>(base?: I): WatchApprovalsResponse {
-    return WatchApprovalsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchApprovalsResponse>): WatchApprovalsResponse {
+    return WatchApprovalsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchApprovalsResponse>, I>>(object: I): WatchApprovalsResponse {
+  fromPartial(object: DeepPartial<WatchApprovalsResponse>): WatchApprovalsResponse {
     const message = createBaseWatchApprovalsResponse();
     message.changes = object.changes?.map((e) => ApprovalChange.fromPartial(e)) || [];
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
@@ -2500,10 +2500,10 @@ export const ApprovalChange: MessageFns<ApprovalChange> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ApprovalChange>, I>>(base?: I): ApprovalChange {
-    return ApprovalChange.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ApprovalChange>): ApprovalChange {
+    return ApprovalChange.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ApprovalChange>, I>>(object: I): ApprovalChange {
+  fromPartial(object: DeepPartial<ApprovalChange>): ApprovalChange {
     const message = createBaseApprovalChange();
     message.approval = (object.approval !== undefined && object.approval !== null)
       ? Approval.fromPartial(object.approval)
@@ -2580,10 +2580,10 @@ export const AddRulesRequest: MessageFns<AddRulesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<AddRulesRequest>, I>>(base?: I): AddRulesRequest {
-    return AddRulesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<AddRulesRequest>): AddRulesRequest {
+    return AddRulesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<AddRulesRequest>, I>>(object: I): AddRulesRequest {
+  fromPartial(object: DeepPartial<AddRulesRequest>): AddRulesRequest {
     const message = createBaseAddRulesRequest();
     message.rules = object.rules?.map((e) => PermissionRule.fromPartial(e)) || [];
     message.validateOnly = object.validateOnly ?? false;
@@ -2648,10 +2648,10 @@ export const AddRulesResponse: MessageFns<AddRulesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<AddRulesResponse>, I>>(base?: I): AddRulesResponse {
-    return AddRulesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<AddRulesResponse>): AddRulesResponse {
+    return AddRulesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<AddRulesResponse>, I>>(object: I): AddRulesResponse {
+  fromPartial(object: DeepPartial<AddRulesResponse>): AddRulesResponse {
     const message = createBaseAddRulesResponse();
     message.rules = object.rules?.map((e) => PermissionRule.fromPartial(e)) || [];
     message.policyDigest = object.policyDigest ?? "";
@@ -2715,10 +2715,10 @@ export const RevokeRuleRequest: MessageFns<RevokeRuleRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RevokeRuleRequest>, I>>(base?: I): RevokeRuleRequest {
-    return RevokeRuleRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RevokeRuleRequest>): RevokeRuleRequest {
+    return RevokeRuleRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RevokeRuleRequest>, I>>(object: I): RevokeRuleRequest {
+  fromPartial(object: DeepPartial<RevokeRuleRequest>): RevokeRuleRequest {
     const message = createBaseRevokeRuleRequest();
     message.ruleId = object.ruleId ?? "";
     message.reason = object.reason ?? "";
@@ -2782,10 +2782,10 @@ export const RevokeRuleResponse: MessageFns<RevokeRuleResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RevokeRuleResponse>, I>>(base?: I): RevokeRuleResponse {
-    return RevokeRuleResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RevokeRuleResponse>): RevokeRuleResponse {
+    return RevokeRuleResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RevokeRuleResponse>, I>>(object: I): RevokeRuleResponse {
+  fromPartial(object: DeepPartial<RevokeRuleResponse>): RevokeRuleResponse {
     const message = createBaseRevokeRuleResponse();
     message.rule = (object.rule !== undefined && object.rule !== null)
       ? PermissionRule.fromPartial(object.rule)
@@ -2840,10 +2840,10 @@ export const ReloadRulesRequest: MessageFns<ReloadRulesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReloadRulesRequest>, I>>(base?: I): ReloadRulesRequest {
-    return ReloadRulesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReloadRulesRequest>): ReloadRulesRequest {
+    return ReloadRulesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReloadRulesRequest>, I>>(object: I): ReloadRulesRequest {
+  fromPartial(object: DeepPartial<ReloadRulesRequest>): ReloadRulesRequest {
     const message = createBaseReloadRulesRequest();
     message.validateOnly = object.validateOnly ?? false;
     return message;
@@ -2906,10 +2906,10 @@ export const ReloadRulesResponse: MessageFns<ReloadRulesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReloadRulesResponse>, I>>(base?: I): ReloadRulesResponse {
-    return ReloadRulesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReloadRulesResponse>): ReloadRulesResponse {
+    return ReloadRulesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReloadRulesResponse>, I>>(object: I): ReloadRulesResponse {
+  fromPartial(object: DeepPartial<ReloadRulesResponse>): ReloadRulesResponse {
     const message = createBaseReloadRulesResponse();
     message.policyDigest = object.policyDigest ?? "";
     message.rules = object.rules ?? 0;
@@ -2951,10 +2951,10 @@ export const WatchPolicyRequest: MessageFns<WatchPolicyRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchPolicyRequest>, I>>(base?: I): WatchPolicyRequest {
-    return WatchPolicyRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchPolicyRequest>): WatchPolicyRequest {
+    return WatchPolicyRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchPolicyRequest>, I>>(_: I): WatchPolicyRequest {
+  fromPartial(_: DeepPartial<WatchPolicyRequest>): WatchPolicyRequest {
     const message = createBaseWatchPolicyRequest();
     return message;
   },
@@ -3019,10 +3019,10 @@ export const WatchPolicyResponse: MessageFns<WatchPolicyResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WatchPolicyResponse>, I>>(base?: I): WatchPolicyResponse {
-    return WatchPolicyResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WatchPolicyResponse>): WatchPolicyResponse {
+    return WatchPolicyResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WatchPolicyResponse>, I>>(object: I): WatchPolicyResponse {
+  fromPartial(object: DeepPartial<WatchPolicyResponse>): WatchPolicyResponse {
     const message = createBaseWatchPolicyResponse();
     message.policyDigest = object.policyDigest ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
@@ -3359,10 +3359,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -3378,6 +3374,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

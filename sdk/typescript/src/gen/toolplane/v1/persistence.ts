@@ -240,10 +240,10 @@ export const ResultPersistence: MessageFns<ResultPersistence> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResultPersistence>, I>>(base?: I): ResultPersistence {
-    return ResultPersistence.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResultPersistence>): ResultPersistence {
+    return ResultPersistence.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResultPersistence>, I>>(object: I): ResultPersistence {
+  fromPartial(object: DeepPartial<ResultPersistence>): ResultPersistence {
     const message = createBaseResultPersistence();
     message.schemaVersion = object.schemaVersion ?? "";
     message.decisionId = object.decisionId ?? "";
@@ -331,10 +331,10 @@ export const PersistenceThreshold: MessageFns<PersistenceThreshold> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PersistenceThreshold>, I>>(base?: I): PersistenceThreshold {
-    return PersistenceThreshold.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PersistenceThreshold>): PersistenceThreshold {
+    return PersistenceThreshold.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PersistenceThreshold>, I>>(object: I): PersistenceThreshold {
+  fromPartial(object: DeepPartial<PersistenceThreshold>): PersistenceThreshold {
     const message = createBasePersistenceThreshold();
     message.maxInlineChars = (object.maxInlineChars !== undefined && object.maxInlineChars !== null)
       ? BigInt(object.maxInlineChars)
@@ -355,10 +355,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -374,6 +370,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

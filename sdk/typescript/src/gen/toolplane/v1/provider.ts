@@ -715,10 +715,10 @@ export const Provider: MessageFns<Provider> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Provider>, I>>(base?: I): Provider {
-    return Provider.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Provider>): Provider {
+    return Provider.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Provider>, I>>(object: I): Provider {
+  fromPartial(object: DeepPartial<Provider>): Provider {
     const message = createBaseProvider();
     message.schemaVersion = object.schemaVersion ?? "";
     message.providerId = object.providerId ?? "";
@@ -836,12 +836,10 @@ export const Provider_SchemeCredentialsEntry: MessageFns<Provider_SchemeCredenti
     }
   },
 
-  create<I extends Exact<DeepPartial<Provider_SchemeCredentialsEntry>, I>>(base?: I): Provider_SchemeCredentialsEntry {
-    return Provider_SchemeCredentialsEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Provider_SchemeCredentialsEntry>): Provider_SchemeCredentialsEntry {
+    return Provider_SchemeCredentialsEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Provider_SchemeCredentialsEntry>, I>>(
-    object: I,
-  ): Provider_SchemeCredentialsEntry {
+  fromPartial(object: DeepPartial<Provider_SchemeCredentialsEntry>): Provider_SchemeCredentialsEntry {
     const message = createBaseProvider_SchemeCredentialsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -941,10 +939,10 @@ export const McpStdioSource: MessageFns<McpStdioSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpStdioSource>, I>>(base?: I): McpStdioSource {
-    return McpStdioSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpStdioSource>): McpStdioSource {
+    return McpStdioSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpStdioSource>, I>>(object: I): McpStdioSource {
+  fromPartial(object: DeepPartial<McpStdioSource>): McpStdioSource {
     const message = createBaseMcpStdioSource();
     message.argv = object.argv?.map((e) => e) || [];
     message.env = (globalThis.Object.entries(object.env ?? {}) as [string, string][]).reduce(
@@ -1019,10 +1017,10 @@ export const McpStdioSource_EnvEntry: MessageFns<McpStdioSource_EnvEntry> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpStdioSource_EnvEntry>, I>>(base?: I): McpStdioSource_EnvEntry {
-    return McpStdioSource_EnvEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpStdioSource_EnvEntry>): McpStdioSource_EnvEntry {
+    return McpStdioSource_EnvEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpStdioSource_EnvEntry>, I>>(object: I): McpStdioSource_EnvEntry {
+  fromPartial(object: DeepPartial<McpStdioSource_EnvEntry>): McpStdioSource_EnvEntry {
     const message = createBaseMcpStdioSource_EnvEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1089,10 +1087,10 @@ export const McpHttpSource: MessageFns<McpHttpSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHttpSource>, I>>(base?: I): McpHttpSource {
-    return McpHttpSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHttpSource>): McpHttpSource {
+    return McpHttpSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHttpSource>, I>>(object: I): McpHttpSource {
+  fromPartial(object: DeepPartial<McpHttpSource>): McpHttpSource {
     const message = createBaseMcpHttpSource();
     message.url = object.url ?? "";
     message.headers = (globalThis.Object.entries(object.headers ?? {}) as [string, string][]).reduce(
@@ -1164,10 +1162,10 @@ export const McpHttpSource_HeadersEntry: MessageFns<McpHttpSource_HeadersEntry> 
     }
   },
 
-  create<I extends Exact<DeepPartial<McpHttpSource_HeadersEntry>, I>>(base?: I): McpHttpSource_HeadersEntry {
-    return McpHttpSource_HeadersEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<McpHttpSource_HeadersEntry>): McpHttpSource_HeadersEntry {
+    return McpHttpSource_HeadersEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<McpHttpSource_HeadersEntry>, I>>(object: I): McpHttpSource_HeadersEntry {
+  fromPartial(object: DeepPartial<McpHttpSource_HeadersEntry>): McpHttpSource_HeadersEntry {
     const message = createBaseMcpHttpSource_HeadersEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1269,10 +1267,10 @@ export const OpenapiSource: MessageFns<OpenapiSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OpenapiSource>, I>>(base?: I): OpenapiSource {
-    return OpenapiSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OpenapiSource>): OpenapiSource {
+    return OpenapiSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OpenapiSource>, I>>(object: I): OpenapiSource {
+  fromPartial(object: DeepPartial<OpenapiSource>): OpenapiSource {
     const message = createBaseOpenapiSource();
     switch (object.document?.$case) {
       case "url": {
@@ -1361,14 +1359,10 @@ export const OpenapiSource_ServerVariablesEntry: MessageFns<OpenapiSource_Server
     }
   },
 
-  create<I extends Exact<DeepPartial<OpenapiSource_ServerVariablesEntry>, I>>(
-    base?: I,
-  ): OpenapiSource_ServerVariablesEntry {
-    return OpenapiSource_ServerVariablesEntry.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OpenapiSource_ServerVariablesEntry>): OpenapiSource_ServerVariablesEntry {
+    return OpenapiSource_ServerVariablesEntry.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OpenapiSource_ServerVariablesEntry>, I>>(
-    object: I,
-  ): OpenapiSource_ServerVariablesEntry {
+  fromPartial(object: DeepPartial<OpenapiSource_ServerVariablesEntry>): OpenapiSource_ServerVariablesEntry {
     const message = createBaseOpenapiSource_ServerVariablesEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
@@ -1421,10 +1415,10 @@ export const WorkerSource: MessageFns<WorkerSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerSource>, I>>(base?: I): WorkerSource {
-    return WorkerSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerSource>): WorkerSource {
+    return WorkerSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerSource>, I>>(object: I): WorkerSource {
+  fromPartial(object: DeepPartial<WorkerSource>): WorkerSource {
     const message = createBaseWorkerSource();
     message.nativePrefix = object.nativePrefix ?? "";
     return message;
@@ -1476,10 +1470,10 @@ export const FileSource: MessageFns<FileSource> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<FileSource>, I>>(base?: I): FileSource {
-    return FileSource.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<FileSource>): FileSource {
+    return FileSource.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<FileSource>, I>>(object: I): FileSource {
+  fromPartial(object: DeepPartial<FileSource>): FileSource {
     const message = createBaseFileSource();
     message.path = object.path ?? "";
     return message;
@@ -1564,10 +1558,10 @@ export const OperationSelection: MessageFns<OperationSelection> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OperationSelection>, I>>(base?: I): OperationSelection {
-    return OperationSelection.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OperationSelection>): OperationSelection {
+    return OperationSelection.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OperationSelection>, I>>(object: I): OperationSelection {
+  fromPartial(object: DeepPartial<OperationSelection>): OperationSelection {
     const message = createBaseOperationSelection();
     message.operations = object.operations?.map((e) => e) || [];
     message.tags = object.tags?.map((e) => e) || [];
@@ -1647,10 +1641,10 @@ export const Reach: MessageFns<Reach> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Reach>, I>>(base?: I): Reach {
-    return Reach.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Reach>): Reach {
+    return Reach.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Reach>, I>>(object: I): Reach {
+  fromPartial(object: DeepPartial<Reach>): Reach {
     const message = createBaseReach();
     message.hosts = object.hosts?.map((e) => e) || [];
     message.ports = object.ports?.map((e) => e) || [];
@@ -1909,10 +1903,10 @@ export const ProviderStatus: MessageFns<ProviderStatus> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProviderStatus>, I>>(base?: I): ProviderStatus {
-    return ProviderStatus.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProviderStatus>): ProviderStatus {
+    return ProviderStatus.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProviderStatus>, I>>(object: I): ProviderStatus {
+  fromPartial(object: DeepPartial<ProviderStatus>): ProviderStatus {
     const message = createBaseProviderStatus();
     message.schemaVersion = object.schemaVersion ?? "";
     message.providerId = object.providerId ?? "";
@@ -2007,10 +2001,10 @@ export const FaultReport: MessageFns<FaultReport> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<FaultReport>, I>>(base?: I): FaultReport {
-    return FaultReport.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<FaultReport>): FaultReport {
+    return FaultReport.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<FaultReport>, I>>(object: I): FaultReport {
+  fromPartial(object: DeepPartial<FaultReport>): FaultReport {
     const message = createBaseFaultReport();
     message.code = object.code ?? 0;
     message.message = object.message ?? "";
@@ -2119,10 +2113,10 @@ export const ToolCounts: MessageFns<ToolCounts> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolCounts>, I>>(base?: I): ToolCounts {
-    return ToolCounts.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolCounts>): ToolCounts {
+    return ToolCounts.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolCounts>, I>>(object: I): ToolCounts {
+  fromPartial(object: DeepPartial<ToolCounts>): ToolCounts {
     const message = createBaseToolCounts();
     message.found = object.found ?? 0;
     message.imported = object.imported ?? 0;
@@ -2325,10 +2319,10 @@ export const ProvidedTool: MessageFns<ProvidedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProvidedTool>, I>>(base?: I): ProvidedTool {
-    return ProvidedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProvidedTool>): ProvidedTool {
+    return ProvidedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProvidedTool>, I>>(object: I): ProvidedTool {
+  fromPartial(object: DeepPartial<ProvidedTool>): ProvidedTool {
     const message = createBaseProvidedTool();
     message.schemaVersion = object.schemaVersion ?? "";
     message.providerId = object.providerId ?? "";
@@ -2442,10 +2436,10 @@ export const ToolReview: MessageFns<ToolReview> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolReview>, I>>(base?: I): ToolReview {
-    return ToolReview.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolReview>): ToolReview {
+    return ToolReview.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolReview>, I>>(object: I): ToolReview {
+  fromPartial(object: DeepPartial<ToolReview>): ToolReview {
     const message = createBaseToolReview();
     message.digest = object.digest ?? "";
     message.basis = object.basis ?? 0;
@@ -2512,10 +2506,10 @@ export const ToolRefusal: MessageFns<ToolRefusal> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolRefusal>, I>>(base?: I): ToolRefusal {
-    return ToolRefusal.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolRefusal>): ToolRefusal {
+    return ToolRefusal.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolRefusal>, I>>(object: I): ToolRefusal {
+  fromPartial(object: DeepPartial<ToolRefusal>): ToolRefusal {
     const message = createBaseToolRefusal();
     message.code = object.code ?? 0;
     message.reason = object.reason ?? "";
@@ -2532,10 +2526,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -2551,6 +2541,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -410,10 +410,10 @@ export const TellProvidersRequest: MessageFns<TellProvidersRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TellProvidersRequest>, I>>(base?: I): TellProvidersRequest {
-    return TellProvidersRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TellProvidersRequest>): TellProvidersRequest {
+    return TellProvidersRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TellProvidersRequest>, I>>(object: I): TellProvidersRequest {
+  fromPartial(object: DeepPartial<TellProvidersRequest>): TellProvidersRequest {
     const message = createBaseTellProvidersRequest();
     message.news = object.news?.map((e) => ProviderNews.fromPartial(e)) || [];
     return message;
@@ -498,10 +498,10 @@ export const ProviderNews: MessageFns<ProviderNews> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProviderNews>, I>>(base?: I): ProviderNews {
-    return ProviderNews.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProviderNews>): ProviderNews {
+    return ProviderNews.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProviderNews>, I>>(object: I): ProviderNews {
+  fromPartial(object: DeepPartial<ProviderNews>): ProviderNews {
     const message = createBaseProviderNews();
     message.tenant = object.tenant ?? "";
     message.providerId = object.providerId ?? "";
@@ -567,10 +567,10 @@ export const ProviderCall: MessageFns<ProviderCall> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProviderCall>, I>>(base?: I): ProviderCall {
-    return ProviderCall.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProviderCall>): ProviderCall {
+    return ProviderCall.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProviderCall>, I>>(object: I): ProviderCall {
+  fromPartial(object: DeepPartial<ProviderCall>): ProviderCall {
     const message = createBaseProviderCall();
     message.invocationId = object.invocationId ?? "";
     message.error = (object.error !== undefined && object.error !== null)
@@ -614,10 +614,10 @@ export const TellProvidersResponse: MessageFns<TellProvidersResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TellProvidersResponse>, I>>(base?: I): TellProvidersResponse {
-    return TellProvidersResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TellProvidersResponse>): TellProvidersResponse {
+    return TellProvidersResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TellProvidersResponse>, I>>(_: I): TellProvidersResponse {
+  fromPartial(_: DeepPartial<TellProvidersResponse>): TellProvidersResponse {
     const message = createBaseTellProvidersResponse();
     return message;
   },
@@ -701,10 +701,10 @@ export const PutProviderRequest: MessageFns<PutProviderRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PutProviderRequest>, I>>(base?: I): PutProviderRequest {
-    return PutProviderRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PutProviderRequest>): PutProviderRequest {
+    return PutProviderRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PutProviderRequest>, I>>(object: I): PutProviderRequest {
+  fromPartial(object: DeepPartial<PutProviderRequest>): PutProviderRequest {
     const message = createBasePutProviderRequest();
     message.provider = (object.provider !== undefined && object.provider !== null)
       ? Provider.fromPartial(object.provider)
@@ -794,10 +794,10 @@ export const PutProviderResponse: MessageFns<PutProviderResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PutProviderResponse>, I>>(base?: I): PutProviderResponse {
-    return PutProviderResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PutProviderResponse>): PutProviderResponse {
+    return PutProviderResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PutProviderResponse>, I>>(object: I): PutProviderResponse {
+  fromPartial(object: DeepPartial<PutProviderResponse>): PutProviderResponse {
     const message = createBasePutProviderResponse();
     message.provider = (object.provider !== undefined && object.provider !== null)
       ? Provider.fromPartial(object.provider)
@@ -858,10 +858,10 @@ export const UploadDocumentRequest: MessageFns<UploadDocumentRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UploadDocumentRequest>, I>>(base?: I): UploadDocumentRequest {
-    return UploadDocumentRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UploadDocumentRequest>): UploadDocumentRequest {
+    return UploadDocumentRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UploadDocumentRequest>, I>>(object: I): UploadDocumentRequest {
+  fromPartial(object: DeepPartial<UploadDocumentRequest>): UploadDocumentRequest {
     const message = createBaseUploadDocumentRequest();
     message.data = object.data ?? Buffer.alloc(0);
     return message;
@@ -927,10 +927,10 @@ export const UploadDocumentResponse: MessageFns<UploadDocumentResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UploadDocumentResponse>, I>>(base?: I): UploadDocumentResponse {
-    return UploadDocumentResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UploadDocumentResponse>): UploadDocumentResponse {
+    return UploadDocumentResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UploadDocumentResponse>, I>>(object: I): UploadDocumentResponse {
+  fromPartial(object: DeepPartial<UploadDocumentResponse>): UploadDocumentResponse {
     const message = createBaseUploadDocumentResponse();
     message.digest = object.digest ?? "";
     message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
@@ -983,10 +983,10 @@ export const GetProviderRequest: MessageFns<GetProviderRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetProviderRequest>, I>>(base?: I): GetProviderRequest {
-    return GetProviderRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetProviderRequest>): GetProviderRequest {
+    return GetProviderRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetProviderRequest>, I>>(object: I): GetProviderRequest {
+  fromPartial(object: DeepPartial<GetProviderRequest>): GetProviderRequest {
     const message = createBaseGetProviderRequest();
     message.providerId = object.providerId ?? "";
     return message;
@@ -1060,10 +1060,10 @@ export const GetProviderResponse: MessageFns<GetProviderResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetProviderResponse>, I>>(base?: I): GetProviderResponse {
-    return GetProviderResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetProviderResponse>): GetProviderResponse {
+    return GetProviderResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetProviderResponse>, I>>(object: I): GetProviderResponse {
+  fromPartial(object: DeepPartial<GetProviderResponse>): GetProviderResponse {
     const message = createBaseGetProviderResponse();
     message.provider = (object.provider !== undefined && object.provider !== null)
       ? Provider.fromPartial(object.provider)
@@ -1143,10 +1143,10 @@ export const ListProvidersRequest: MessageFns<ListProvidersRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListProvidersRequest>, I>>(base?: I): ListProvidersRequest {
-    return ListProvidersRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListProvidersRequest>): ListProvidersRequest {
+    return ListProvidersRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListProvidersRequest>, I>>(object: I): ListProvidersRequest {
+  fromPartial(object: DeepPartial<ListProvidersRequest>): ListProvidersRequest {
     const message = createBaseListProvidersRequest();
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
@@ -1211,10 +1211,10 @@ export const ListProvidersResponse: MessageFns<ListProvidersResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListProvidersResponse>, I>>(base?: I): ListProvidersResponse {
-    return ListProvidersResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListProvidersResponse>): ListProvidersResponse {
+    return ListProvidersResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListProvidersResponse>, I>>(object: I): ListProvidersResponse {
+  fromPartial(object: DeepPartial<ListProvidersResponse>): ListProvidersResponse {
     const message = createBaseListProvidersResponse();
     message.providers = object.providers?.map((e) => GetProviderResponse.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -1289,10 +1289,10 @@ export const RemoveProviderRequest: MessageFns<RemoveProviderRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveProviderRequest>, I>>(base?: I): RemoveProviderRequest {
-    return RemoveProviderRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveProviderRequest>): RemoveProviderRequest {
+    return RemoveProviderRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveProviderRequest>, I>>(object: I): RemoveProviderRequest {
+  fromPartial(object: DeepPartial<RemoveProviderRequest>): RemoveProviderRequest {
     const message = createBaseRemoveProviderRequest();
     message.providerId = object.providerId ?? "";
     message.reason = object.reason ?? "";
@@ -1357,10 +1357,10 @@ export const RemoveProviderResponse: MessageFns<RemoveProviderResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RemoveProviderResponse>, I>>(base?: I): RemoveProviderResponse {
-    return RemoveProviderResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RemoveProviderResponse>): RemoveProviderResponse {
+    return RemoveProviderResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RemoveProviderResponse>, I>>(object: I): RemoveProviderResponse {
+  fromPartial(object: DeepPartial<RemoveProviderResponse>): RemoveProviderResponse {
     const message = createBaseRemoveProviderResponse();
     message.provider = (object.provider !== undefined && object.provider !== null)
       ? Provider.fromPartial(object.provider)
@@ -1428,10 +1428,10 @@ export const RefreshProviderRequest: MessageFns<RefreshProviderRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RefreshProviderRequest>, I>>(base?: I): RefreshProviderRequest {
-    return RefreshProviderRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RefreshProviderRequest>): RefreshProviderRequest {
+    return RefreshProviderRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RefreshProviderRequest>, I>>(object: I): RefreshProviderRequest {
+  fromPartial(object: DeepPartial<RefreshProviderRequest>): RefreshProviderRequest {
     const message = createBaseRefreshProviderRequest();
     message.providerId = object.providerId ?? "";
     message.dryRun = object.dryRun ?? false;
@@ -1506,10 +1506,10 @@ export const RefreshProviderResponse: MessageFns<RefreshProviderResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RefreshProviderResponse>, I>>(base?: I): RefreshProviderResponse {
-    return RefreshProviderResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RefreshProviderResponse>): RefreshProviderResponse {
+    return RefreshProviderResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RefreshProviderResponse>, I>>(object: I): RefreshProviderResponse {
+  fromPartial(object: DeepPartial<RefreshProviderResponse>): RefreshProviderResponse {
     const message = createBaseRefreshProviderResponse();
     message.status = (object.status !== undefined && object.status !== null)
       ? ProviderStatus.fromPartial(object.status)
@@ -1665,10 +1665,10 @@ export const ToolDifference: MessageFns<ToolDifference> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolDifference>, I>>(base?: I): ToolDifference {
-    return ToolDifference.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolDifference>): ToolDifference {
+    return ToolDifference.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolDifference>, I>>(object: I): ToolDifference {
+  fromPartial(object: DeepPartial<ToolDifference>): ToolDifference {
     const message = createBaseToolDifference();
     message.added = object.added?.map((e) => DifferentTool.fromPartial(e)) || [];
     message.addedCount = object.addedCount ?? 0;
@@ -1772,10 +1772,10 @@ export const DifferentTool: MessageFns<DifferentTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DifferentTool>, I>>(base?: I): DifferentTool {
-    return DifferentTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DifferentTool>): DifferentTool {
+    return DifferentTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DifferentTool>, I>>(object: I): DifferentTool {
+  fromPartial(object: DeepPartial<DifferentTool>): DifferentTool {
     const message = createBaseDifferentTool();
     message.toolId = object.toolId ?? "";
     message.nativeId = object.nativeId ?? "";
@@ -1853,10 +1853,10 @@ export const RefusedTool: MessageFns<RefusedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RefusedTool>, I>>(base?: I): RefusedTool {
-    return RefusedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RefusedTool>): RefusedTool {
+    return RefusedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RefusedTool>, I>>(object: I): RefusedTool {
+  fromPartial(object: DeepPartial<RefusedTool>): RefusedTool {
     const message = createBaseRefusedTool();
     message.toolId = object.toolId ?? "";
     message.nativeId = object.nativeId ?? "";
@@ -1912,10 +1912,10 @@ export const TestProviderRequest: MessageFns<TestProviderRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TestProviderRequest>, I>>(base?: I): TestProviderRequest {
-    return TestProviderRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TestProviderRequest>): TestProviderRequest {
+    return TestProviderRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TestProviderRequest>, I>>(object: I): TestProviderRequest {
+  fromPartial(object: DeepPartial<TestProviderRequest>): TestProviderRequest {
     const message = createBaseTestProviderRequest();
     message.providerId = object.providerId ?? "";
     return message;
@@ -2036,10 +2036,10 @@ export const TestProviderResponse: MessageFns<TestProviderResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TestProviderResponse>, I>>(base?: I): TestProviderResponse {
-    return TestProviderResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TestProviderResponse>): TestProviderResponse {
+    return TestProviderResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TestProviderResponse>, I>>(object: I): TestProviderResponse {
+  fromPartial(object: DeepPartial<TestProviderResponse>): TestProviderResponse {
     const message = createBaseTestProviderResponse();
     message.ok = object.ok ?? false;
     message.fault = (object.fault !== undefined && object.fault !== null)
@@ -2146,10 +2146,10 @@ export const ListProvidedToolsRequest: MessageFns<ListProvidedToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListProvidedToolsRequest>, I>>(base?: I): ListProvidedToolsRequest {
-    return ListProvidedToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListProvidedToolsRequest>): ListProvidedToolsRequest {
+    return ListProvidedToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListProvidedToolsRequest>, I>>(object: I): ListProvidedToolsRequest {
+  fromPartial(object: DeepPartial<ListProvidedToolsRequest>): ListProvidedToolsRequest {
     const message = createBaseListProvidedToolsRequest();
     message.providerId = object.providerId ?? "";
     message.states = object.states?.map((e) => e) || [];
@@ -2215,10 +2215,10 @@ export const ListProvidedToolsResponse: MessageFns<ListProvidedToolsResponse> = 
     }
   },
 
-  create<I extends Exact<DeepPartial<ListProvidedToolsResponse>, I>>(base?: I): ListProvidedToolsResponse {
-    return ListProvidedToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListProvidedToolsResponse>): ListProvidedToolsResponse {
+    return ListProvidedToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListProvidedToolsResponse>, I>>(object: I): ListProvidedToolsResponse {
+  fromPartial(object: DeepPartial<ListProvidedToolsResponse>): ListProvidedToolsResponse {
     const message = createBaseListProvidedToolsResponse();
     message.tools = object.tools?.map((e) => ListedTool.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -2304,10 +2304,10 @@ export const ListedTool: MessageFns<ListedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListedTool>, I>>(base?: I): ListedTool {
-    return ListedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListedTool>): ListedTool {
+    return ListedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListedTool>, I>>(object: I): ListedTool {
+  fromPartial(object: DeepPartial<ListedTool>): ListedTool {
     const message = createBaseListedTool();
     message.tool = (object.tool !== undefined && object.tool !== null)
       ? ProvidedTool.fromPartial(object.tool)
@@ -2364,10 +2364,10 @@ export const ShowToolRequest: MessageFns<ShowToolRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ShowToolRequest>, I>>(base?: I): ShowToolRequest {
-    return ShowToolRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ShowToolRequest>): ShowToolRequest {
+    return ShowToolRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ShowToolRequest>, I>>(object: I): ShowToolRequest {
+  fromPartial(object: DeepPartial<ShowToolRequest>): ShowToolRequest {
     const message = createBaseShowToolRequest();
     message.toolId = object.toolId ?? "";
     return message;
@@ -2485,10 +2485,10 @@ export const ShowToolResponse: MessageFns<ShowToolResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ShowToolResponse>, I>>(base?: I): ShowToolResponse {
-    return ShowToolResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ShowToolResponse>): ShowToolResponse {
+    return ShowToolResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ShowToolResponse>, I>>(object: I): ShowToolResponse {
+  fromPartial(object: DeepPartial<ShowToolResponse>): ShowToolResponse {
     const message = createBaseShowToolResponse();
     message.tool = (object.tool !== undefined && object.tool !== null)
       ? ProvidedTool.fromPartial(object.tool)
@@ -2583,10 +2583,10 @@ export const ShownText: MessageFns<ShownText> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ShownText>, I>>(base?: I): ShownText {
-    return ShownText.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ShownText>): ShownText {
+    return ShownText.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ShownText>, I>>(object: I): ShownText {
+  fromPartial(object: DeepPartial<ShownText>): ShownText {
     const message = createBaseShownText();
     message.kind = object.kind ?? "";
     message.lines = object.lines?.map((e) => e) || [];
@@ -2685,10 +2685,10 @@ export const ReviewToolsRequest: MessageFns<ReviewToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReviewToolsRequest>, I>>(base?: I): ReviewToolsRequest {
-    return ReviewToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReviewToolsRequest>): ReviewToolsRequest {
+    return ReviewToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReviewToolsRequest>, I>>(object: I): ReviewToolsRequest {
+  fromPartial(object: DeepPartial<ReviewToolsRequest>): ReviewToolsRequest {
     const message = createBaseReviewToolsRequest();
     message.providerId = object.providerId ?? "";
     message.approve = object.approve ?? false;
@@ -2755,10 +2755,10 @@ export const ReviewedTool: MessageFns<ReviewedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReviewedTool>, I>>(base?: I): ReviewedTool {
-    return ReviewedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReviewedTool>): ReviewedTool {
+    return ReviewedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReviewedTool>, I>>(object: I): ReviewedTool {
+  fromPartial(object: DeepPartial<ReviewedTool>): ReviewedTool {
     const message = createBaseReviewedTool();
     message.toolId = object.toolId ?? "";
     message.digest = object.digest ?? "";
@@ -2811,10 +2811,10 @@ export const ReviewToolsResponse: MessageFns<ReviewToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReviewToolsResponse>, I>>(base?: I): ReviewToolsResponse {
-    return ReviewToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReviewToolsResponse>): ReviewToolsResponse {
+    return ReviewToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReviewToolsResponse>, I>>(object: I): ReviewToolsResponse {
+  fromPartial(object: DeepPartial<ReviewToolsResponse>): ReviewToolsResponse {
     const message = createBaseReviewToolsResponse();
     message.outcomes = object.outcomes?.map((e) => ReviewOutcome.fromPartial(e)) || [];
     return message;
@@ -2899,10 +2899,10 @@ export const ReviewOutcome: MessageFns<ReviewOutcome> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReviewOutcome>, I>>(base?: I): ReviewOutcome {
-    return ReviewOutcome.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReviewOutcome>): ReviewOutcome {
+    return ReviewOutcome.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReviewOutcome>, I>>(object: I): ReviewOutcome {
+  fromPartial(object: DeepPartial<ReviewOutcome>): ReviewOutcome {
     const message = createBaseReviewOutcome();
     message.toolId = object.toolId ?? "";
     message.tool = (object.tool !== undefined && object.tool !== null)
@@ -3263,13 +3263,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

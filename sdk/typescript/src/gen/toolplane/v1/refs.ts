@@ -166,10 +166,10 @@ export const ResourceRef: MessageFns<ResourceRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResourceRef>, I>>(base?: I): ResourceRef {
-    return ResourceRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResourceRef>): ResourceRef {
+    return ResourceRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResourceRef>, I>>(object: I): ResourceRef {
+  fromPartial(object: DeepPartial<ResourceRef>): ResourceRef {
     const message = createBaseResourceRef();
     message.resourceId = object.resourceId ?? "";
     message.uri = object.uri ?? "";
@@ -284,10 +284,10 @@ export const ArtifactRef: MessageFns<ArtifactRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ArtifactRef>, I>>(base?: I): ArtifactRef {
-    return ArtifactRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ArtifactRef>): ArtifactRef {
+    return ArtifactRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ArtifactRef>, I>>(object: I): ArtifactRef {
+  fromPartial(object: DeepPartial<ArtifactRef>): ArtifactRef {
     const message = createBaseArtifactRef();
     message.artifactId = object.artifactId ?? "";
     message.uri = object.uri ?? "";
@@ -355,10 +355,10 @@ export const TelemetryRef: MessageFns<TelemetryRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TelemetryRef>, I>>(base?: I): TelemetryRef {
-    return TelemetryRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TelemetryRef>): TelemetryRef {
+    return TelemetryRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TelemetryRef>, I>>(object: I): TelemetryRef {
+  fromPartial(object: DeepPartial<TelemetryRef>): TelemetryRef {
     const message = createBaseTelemetryRef();
     message.traceId = object.traceId ?? "";
     message.spanId = object.spanId ?? "";
@@ -375,13 +375,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

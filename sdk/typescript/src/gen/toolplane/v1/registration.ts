@@ -108,10 +108,10 @@ export const ToolRegistration: MessageFns<ToolRegistration> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolRegistration>, I>>(base?: I): ToolRegistration {
-    return ToolRegistration.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolRegistration>): ToolRegistration {
+    return ToolRegistration.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolRegistration>, I>>(object: I): ToolRegistration {
+  fromPartial(object: DeepPartial<ToolRegistration>): ToolRegistration {
     const message = createBaseToolRegistration();
     message.declaration = (object.declaration !== undefined && object.declaration !== null)
       ? ToolDeclaration.fromPartial(object.declaration)
@@ -138,13 +138,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

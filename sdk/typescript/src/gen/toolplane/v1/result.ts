@@ -406,10 +406,10 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolResult>, I>>(base?: I): ToolResult {
-    return ToolResult.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolResult>): ToolResult {
+    return ToolResult.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolResult>, I>>(object: I): ToolResult {
+  fromPartial(object: DeepPartial<ToolResult>): ToolResult {
     const message = createBaseToolResult();
     message.schemaVersion = object.schemaVersion ?? "";
     message.resultId = object.resultId ?? "";
@@ -564,10 +564,10 @@ export const ContentBlock: MessageFns<ContentBlock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ContentBlock>, I>>(base?: I): ContentBlock {
-    return ContentBlock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ContentBlock>): ContentBlock {
+    return ContentBlock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ContentBlock>, I>>(object: I): ContentBlock {
+  fromPartial(object: DeepPartial<ContentBlock>): ContentBlock {
     const message = createBaseContentBlock();
     switch (object.block?.$case) {
       case "text": {
@@ -668,10 +668,10 @@ export const TextBlock: MessageFns<TextBlock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TextBlock>, I>>(base?: I): TextBlock {
-    return TextBlock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<TextBlock>): TextBlock {
+    return TextBlock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<TextBlock>, I>>(object: I): TextBlock {
+  fromPartial(object: DeepPartial<TextBlock>): TextBlock {
     const message = createBaseTextBlock();
     message.text = object.text ?? "";
     return message;
@@ -734,10 +734,10 @@ export const LogBlock: MessageFns<LogBlock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LogBlock>, I>>(base?: I): LogBlock {
-    return LogBlock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LogBlock>): LogBlock {
+    return LogBlock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LogBlock>, I>>(object: I): LogBlock {
+  fromPartial(object: DeepPartial<LogBlock>): LogBlock {
     const message = createBaseLogBlock();
     message.text = object.text ?? "";
     message.stream = object.stream ?? "";
@@ -790,10 +790,10 @@ export const DiffBlock: MessageFns<DiffBlock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DiffBlock>, I>>(base?: I): DiffBlock {
-    return DiffBlock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DiffBlock>): DiffBlock {
+    return DiffBlock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DiffBlock>, I>>(object: I): DiffBlock {
+  fromPartial(object: DeepPartial<DiffBlock>): DiffBlock {
     const message = createBaseDiffBlock();
     message.text = object.text ?? "";
     return message;
@@ -834,10 +834,10 @@ export const EmptyBlock: MessageFns<EmptyBlock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<EmptyBlock>, I>>(base?: I): EmptyBlock {
-    return EmptyBlock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<EmptyBlock>): EmptyBlock {
+    return EmptyBlock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<EmptyBlock>, I>>(_: I): EmptyBlock {
+  fromPartial(_: DeepPartial<EmptyBlock>): EmptyBlock {
     const message = createBaseEmptyBlock();
     return message;
   },
@@ -851,10 +851,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
@@ -871,6 +867,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

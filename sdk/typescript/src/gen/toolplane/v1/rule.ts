@@ -177,10 +177,10 @@ export const ArgumentCondition: MessageFns<ArgumentCondition> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ArgumentCondition>, I>>(base?: I): ArgumentCondition {
-    return ArgumentCondition.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ArgumentCondition>): ArgumentCondition {
+    return ArgumentCondition.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ArgumentCondition>, I>>(object: I): ArgumentCondition {
+  fromPartial(object: DeepPartial<ArgumentCondition>): ArgumentCondition {
     const message = createBaseArgumentCondition();
     message.pointer = object.pointer ?? "";
     message.op = object.op ?? "";
@@ -291,10 +291,10 @@ export const RuleScope: MessageFns<RuleScope> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuleScope>, I>>(base?: I): RuleScope {
-    return RuleScope.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuleScope>): RuleScope {
+    return RuleScope.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuleScope>, I>>(object: I): RuleScope {
+  fromPartial(object: DeepPartial<RuleScope>): RuleScope {
     const message = createBaseRuleScope();
     message.tenant = object.tenant ?? "";
     message.namespace = object.namespace ?? "";
@@ -428,10 +428,10 @@ export const RuleExplanation: MessageFns<RuleExplanation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RuleExplanation>, I>>(base?: I): RuleExplanation {
-    return RuleExplanation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RuleExplanation>): RuleExplanation {
+    return RuleExplanation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RuleExplanation>, I>>(object: I): RuleExplanation {
+  fromPartial(object: DeepPartial<RuleExplanation>): RuleExplanation {
     const message = createBaseRuleExplanation();
     message.ruleId = object.ruleId ?? "";
     message.source = object.source ?? "";
@@ -523,10 +523,10 @@ export const PartExplanation: MessageFns<PartExplanation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PartExplanation>, I>>(base?: I): PartExplanation {
-    return PartExplanation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PartExplanation>): PartExplanation {
+    return PartExplanation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PartExplanation>, I>>(object: I): PartExplanation {
+  fromPartial(object: DeepPartial<PartExplanation>): PartExplanation {
     const message = createBasePartExplanation();
     message.text = object.text ?? "";
     message.behavior = object.behavior ?? 0;
@@ -614,10 +614,10 @@ export const DecisionExplanation: MessageFns<DecisionExplanation> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DecisionExplanation>, I>>(base?: I): DecisionExplanation {
-    return DecisionExplanation.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DecisionExplanation>): DecisionExplanation {
+    return DecisionExplanation.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DecisionExplanation>, I>>(object: I): DecisionExplanation {
+  fromPartial(object: DeepPartial<DecisionExplanation>): DecisionExplanation {
     const message = createBaseDecisionExplanation();
     message.rules = object.rules?.map((e) => RuleExplanation.fromPartial(e)) || [];
     message.parts = object.parts?.map((e) => PartExplanation.fromPartial(e)) || [];
@@ -705,10 +705,10 @@ export const HookVerdict: MessageFns<HookVerdict> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HookVerdict>, I>>(base?: I): HookVerdict {
-    return HookVerdict.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HookVerdict>): HookVerdict {
+    return HookVerdict.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HookVerdict>, I>>(object: I): HookVerdict {
+  fromPartial(object: DeepPartial<HookVerdict>): HookVerdict {
     const message = createBaseHookVerdict();
     message.hookId = object.hookId ?? "";
     message.behavior = object.behavior ?? 0;
@@ -818,10 +818,10 @@ export const ClassifierCheck: MessageFns<ClassifierCheck> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ClassifierCheck>, I>>(base?: I): ClassifierCheck {
-    return ClassifierCheck.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ClassifierCheck>): ClassifierCheck {
+    return ClassifierCheck.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ClassifierCheck>, I>>(object: I): ClassifierCheck {
+  fromPartial(object: DeepPartial<ClassifierCheck>): ClassifierCheck {
     const message = createBaseClassifierCheck();
     message.classifierRef = object.classifierRef ?? "";
     message.pending = object.pending ?? false;
@@ -842,13 +842,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -207,10 +207,10 @@ export const SchedulerPolicy: MessageFns<SchedulerPolicy> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SchedulerPolicy>, I>>(base?: I): SchedulerPolicy {
-    return SchedulerPolicy.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SchedulerPolicy>): SchedulerPolicy {
+    return SchedulerPolicy.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SchedulerPolicy>, I>>(object: I): SchedulerPolicy {
+  fromPartial(object: DeepPartial<SchedulerPolicy>): SchedulerPolicy {
     const message = createBaseSchedulerPolicy();
     message.schemaVersion = object.schemaVersion ?? "";
     message.schedulerPolicyId = object.schedulerPolicyId ?? "";
@@ -293,10 +293,10 @@ export const ResourceLock: MessageFns<ResourceLock> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResourceLock>, I>>(base?: I): ResourceLock {
-    return ResourceLock.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResourceLock>): ResourceLock {
+    return ResourceLock.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResourceLock>, I>>(object: I): ResourceLock {
+  fromPartial(object: DeepPartial<ResourceLock>): ResourceLock {
     const message = createBaseResourceLock();
     message.key = object.key ?? "";
     message.mode = object.mode ?? "";
@@ -314,13 +314,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -177,10 +177,10 @@ export const SearchResult: MessageFns<SearchResult> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SearchResult>, I>>(base?: I): SearchResult {
-    return SearchResult.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SearchResult>): SearchResult {
+    return SearchResult.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SearchResult>, I>>(object: I): SearchResult {
+  fromPartial(object: DeepPartial<SearchResult>): SearchResult {
     const message = createBaseSearchResult();
     message.schemaVersion = object.schemaVersion ?? "";
     message.query = object.query ?? "";
@@ -206,13 +206,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

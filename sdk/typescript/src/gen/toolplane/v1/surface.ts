@@ -223,10 +223,10 @@ export const LoadedTool: MessageFns<LoadedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LoadedTool>, I>>(base?: I): LoadedTool {
-    return LoadedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LoadedTool>): LoadedTool {
+    return LoadedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LoadedTool>, I>>(object: I): LoadedTool {
+  fromPartial(object: DeepPartial<LoadedTool>): LoadedTool {
     const message = createBaseLoadedTool();
     message.toolId = object.toolId ?? "";
     message.name = object.name ?? "";
@@ -326,10 +326,10 @@ export const HiddenTool: MessageFns<HiddenTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HiddenTool>, I>>(base?: I): HiddenTool {
-    return HiddenTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HiddenTool>): HiddenTool {
+    return HiddenTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HiddenTool>, I>>(object: I): HiddenTool {
+  fromPartial(object: DeepPartial<HiddenTool>): HiddenTool {
     const message = createBaseHiddenTool();
     message.toolId = object.toolId ?? "";
     message.name = object.name ?? "";
@@ -654,10 +654,10 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolSurface>, I>>(base?: I): ToolSurface {
-    return ToolSurface.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolSurface>): ToolSurface {
+    return ToolSurface.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolSurface>, I>>(object: I): ToolSurface {
+  fromPartial(object: DeepPartial<ToolSurface>): ToolSurface {
     const message = createBaseToolSurface();
     message.schemaVersion = object.schemaVersion ?? "";
     message.surfaceId = object.surfaceId ?? "";
@@ -774,10 +774,10 @@ export const SurfaceCounts: MessageFns<SurfaceCounts> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SurfaceCounts>, I>>(base?: I): SurfaceCounts {
-    return SurfaceCounts.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SurfaceCounts>): SurfaceCounts {
+    return SurfaceCounts.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SurfaceCounts>, I>>(object: I): SurfaceCounts {
+  fromPartial(object: DeepPartial<SurfaceCounts>): SurfaceCounts {
     const message = createBaseSurfaceCounts();
     message.loaded = object.loaded ?? 0;
     message.deferred = object.deferred ?? 0;
@@ -867,10 +867,10 @@ export const SurfaceTool: MessageFns<SurfaceTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SurfaceTool>, I>>(base?: I): SurfaceTool {
-    return SurfaceTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SurfaceTool>): SurfaceTool {
+    return SurfaceTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SurfaceTool>, I>>(object: I): SurfaceTool {
+  fromPartial(object: DeepPartial<SurfaceTool>): SurfaceTool {
     const message = createBaseSurfaceTool();
     switch (object.tool?.$case) {
       case "loaded": {
@@ -911,10 +911,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -930,6 +926,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

@@ -616,10 +616,10 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RegisterToolsRequest>, I>>(base?: I): RegisterToolsRequest {
-    return RegisterToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RegisterToolsRequest>): RegisterToolsRequest {
+    return RegisterToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RegisterToolsRequest>, I>>(object: I): RegisterToolsRequest {
+  fromPartial(object: DeepPartial<RegisterToolsRequest>): RegisterToolsRequest {
     const message = createBaseRegisterToolsRequest();
     message.tools = object.tools?.map((e) => ToolRegistration.fromPartial(e)) || [];
     message.validateOnly = object.validateOnly ?? false;
@@ -672,10 +672,10 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RegisterToolsResponse>, I>>(base?: I): RegisterToolsResponse {
-    return RegisterToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RegisterToolsResponse>): RegisterToolsResponse {
+    return RegisterToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RegisterToolsResponse>, I>>(object: I): RegisterToolsResponse {
+  fromPartial(object: DeepPartial<RegisterToolsResponse>): RegisterToolsResponse {
     const message = createBaseRegisterToolsResponse();
     message.tools = object.tools?.map((e) => RegisteredTool.fromPartial(e)) || [];
     return message;
@@ -763,10 +763,10 @@ export const RegisteredTool: MessageFns<RegisteredTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RegisteredTool>, I>>(base?: I): RegisteredTool {
-    return RegisteredTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RegisteredTool>): RegisteredTool {
+    return RegisteredTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RegisteredTool>, I>>(object: I): RegisteredTool {
+  fromPartial(object: DeepPartial<RegisteredTool>): RegisteredTool {
     const message = createBaseRegisteredTool();
     message.toolId = object.toolId ?? "";
     message.digest = object.digest ?? "";
@@ -845,10 +845,10 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetToolRequest>, I>>(base?: I): GetToolRequest {
-    return GetToolRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetToolRequest>): GetToolRequest {
+    return GetToolRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetToolRequest>, I>>(object: I): GetToolRequest {
+  fromPartial(object: DeepPartial<GetToolRequest>): GetToolRequest {
     const message = createBaseGetToolRequest();
     switch (object.tool?.$case) {
       case "toolId": {
@@ -991,10 +991,10 @@ export const GetToolResponse: MessageFns<GetToolResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetToolResponse>, I>>(base?: I): GetToolResponse {
-    return GetToolResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetToolResponse>): GetToolResponse {
+    return GetToolResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetToolResponse>, I>>(object: I): GetToolResponse {
+  fromPartial(object: DeepPartial<GetToolResponse>): GetToolResponse {
     const message = createBaseGetToolResponse();
     message.registration = (object.registration !== undefined && object.registration !== null)
       ? ToolRegistration.fromPartial(object.registration)
@@ -1107,10 +1107,10 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListToolsRequest>, I>>(base?: I): ListToolsRequest {
-    return ListToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListToolsRequest>): ListToolsRequest {
+    return ListToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListToolsRequest>, I>>(object: I): ListToolsRequest {
+  fromPartial(object: DeepPartial<ListToolsRequest>): ListToolsRequest {
     const message = createBaseListToolsRequest();
     message.namespace = object.namespace ?? "";
     message.lifecycle = object.lifecycle ?? 0;
@@ -1177,10 +1177,10 @@ export const ListToolsResponse: MessageFns<ListToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListToolsResponse>, I>>(base?: I): ListToolsResponse {
-    return ListToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListToolsResponse>): ListToolsResponse {
+    return ListToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListToolsResponse>, I>>(object: I): ListToolsResponse {
+  fromPartial(object: DeepPartial<ListToolsResponse>): ListToolsResponse {
     const message = createBaseListToolsResponse();
     message.tools = object.tools?.map((e) => ToolSummary.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -1394,10 +1394,10 @@ export const ToolSummary: MessageFns<ToolSummary> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ToolSummary>, I>>(base?: I): ToolSummary {
-    return ToolSummary.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ToolSummary>): ToolSummary {
+    return ToolSummary.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ToolSummary>, I>>(object: I): ToolSummary {
+  fromPartial(object: DeepPartial<ToolSummary>): ToolSummary {
     const message = createBaseToolSummary();
     message.toolId = object.toolId ?? "";
     message.fullName = object.fullName ?? "";
@@ -1473,10 +1473,10 @@ export const RetireToolRequest: MessageFns<RetireToolRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RetireToolRequest>, I>>(base?: I): RetireToolRequest {
-    return RetireToolRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RetireToolRequest>): RetireToolRequest {
+    return RetireToolRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RetireToolRequest>, I>>(object: I): RetireToolRequest {
+  fromPartial(object: DeepPartial<RetireToolRequest>): RetireToolRequest {
     const message = createBaseRetireToolRequest();
     message.toolId = object.toolId ?? "";
     message.reason = object.reason ?? "";
@@ -1543,10 +1543,10 @@ export const RetireToolResponse: MessageFns<RetireToolResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<RetireToolResponse>, I>>(base?: I): RetireToolResponse {
-    return RetireToolResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<RetireToolResponse>): RetireToolResponse {
+    return RetireToolResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<RetireToolResponse>, I>>(object: I): RetireToolResponse {
+  fromPartial(object: DeepPartial<RetireToolResponse>): RetireToolResponse {
     const message = createBaseRetireToolResponse();
     message.declaration = (object.declaration !== undefined && object.declaration !== null)
       ? ToolDeclaration.fromPartial(object.declaration)
@@ -1612,10 +1612,10 @@ export const BlockedName: MessageFns<BlockedName> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<BlockedName>, I>>(base?: I): BlockedName {
-    return BlockedName.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<BlockedName>): BlockedName {
+    return BlockedName.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<BlockedName>, I>>(object: I): BlockedName {
+  fromPartial(object: DeepPartial<BlockedName>): BlockedName {
     const message = createBaseBlockedName();
     message.name = object.name ?? "";
     message.message = object.message ?? "";
@@ -1910,10 +1910,10 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CreateSurfaceRequest>, I>>(base?: I): CreateSurfaceRequest {
-    return CreateSurfaceRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CreateSurfaceRequest>): CreateSurfaceRequest {
+    return CreateSurfaceRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CreateSurfaceRequest>, I>>(object: I): CreateSurfaceRequest {
+  fromPartial(object: DeepPartial<CreateSurfaceRequest>): CreateSurfaceRequest {
     const message = createBaseCreateSurfaceRequest();
     message.requestId = object.requestId ?? "";
     message.scope = object.scope ?? "";
@@ -1991,10 +1991,10 @@ export const CreateSurfaceResponse: MessageFns<CreateSurfaceResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CreateSurfaceResponse>, I>>(base?: I): CreateSurfaceResponse {
-    return CreateSurfaceResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CreateSurfaceResponse>): CreateSurfaceResponse {
+    return CreateSurfaceResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CreateSurfaceResponse>, I>>(object: I): CreateSurfaceResponse {
+  fromPartial(object: DeepPartial<CreateSurfaceResponse>): CreateSurfaceResponse {
     const message = createBaseCreateSurfaceResponse();
     message.surface = (object.surface !== undefined && object.surface !== null)
       ? ToolSurface.fromPartial(object.surface)
@@ -2059,10 +2059,10 @@ export const GetSurfaceRequest: MessageFns<GetSurfaceRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetSurfaceRequest>, I>>(base?: I): GetSurfaceRequest {
-    return GetSurfaceRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetSurfaceRequest>): GetSurfaceRequest {
+    return GetSurfaceRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetSurfaceRequest>, I>>(object: I): GetSurfaceRequest {
+  fromPartial(object: DeepPartial<GetSurfaceRequest>): GetSurfaceRequest {
     const message = createBaseGetSurfaceRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.view = object.view ?? 0;
@@ -2126,10 +2126,10 @@ export const GetSurfaceResponse: MessageFns<GetSurfaceResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GetSurfaceResponse>, I>>(base?: I): GetSurfaceResponse {
-    return GetSurfaceResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GetSurfaceResponse>): GetSurfaceResponse {
+    return GetSurfaceResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GetSurfaceResponse>, I>>(object: I): GetSurfaceResponse {
+  fromPartial(object: DeepPartial<GetSurfaceResponse>): GetSurfaceResponse {
     const message = createBaseGetSurfaceResponse();
     message.surface = (object.surface !== undefined && object.surface !== null)
       ? ToolSurface.fromPartial(object.surface)
@@ -2208,10 +2208,10 @@ export const ListSurfaceToolsRequest: MessageFns<ListSurfaceToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListSurfaceToolsRequest>, I>>(base?: I): ListSurfaceToolsRequest {
-    return ListSurfaceToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListSurfaceToolsRequest>): ListSurfaceToolsRequest {
+    return ListSurfaceToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListSurfaceToolsRequest>, I>>(object: I): ListSurfaceToolsRequest {
+  fromPartial(object: DeepPartial<ListSurfaceToolsRequest>): ListSurfaceToolsRequest {
     const message = createBaseListSurfaceToolsRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.pageSize = object.pageSize ?? 0;
@@ -2290,10 +2290,10 @@ export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListSurfaceToolsResponse>, I>>(base?: I): ListSurfaceToolsResponse {
-    return ListSurfaceToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListSurfaceToolsResponse>): ListSurfaceToolsResponse {
+    return ListSurfaceToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListSurfaceToolsResponse>, I>>(object: I): ListSurfaceToolsResponse {
+  fromPartial(object: DeepPartial<ListSurfaceToolsResponse>): ListSurfaceToolsResponse {
     const message = createBaseListSurfaceToolsResponse();
     message.tools = object.tools?.map((e) => SurfaceTool.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -2380,10 +2380,10 @@ export const ListSurfacesRequest: MessageFns<ListSurfacesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListSurfacesRequest>, I>>(base?: I): ListSurfacesRequest {
-    return ListSurfacesRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListSurfacesRequest>): ListSurfacesRequest {
+    return ListSurfacesRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListSurfacesRequest>, I>>(object: I): ListSurfacesRequest {
+  fromPartial(object: DeepPartial<ListSurfacesRequest>): ListSurfacesRequest {
     const message = createBaseListSurfacesRequest();
     message.scope = object.scope ?? "";
     message.scopeCode = object.scopeCode ?? 0;
@@ -2460,10 +2460,10 @@ export const ListSurfacesResponse: MessageFns<ListSurfacesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListSurfacesResponse>, I>>(base?: I): ListSurfacesResponse {
-    return ListSurfacesResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListSurfacesResponse>): ListSurfacesResponse {
+    return ListSurfacesResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListSurfacesResponse>, I>>(object: I): ListSurfacesResponse {
+  fromPartial(object: DeepPartial<ListSurfacesResponse>): ListSurfacesResponse {
     const message = createBaseListSurfacesResponse();
     message.surfaces = object.surfaces?.map((e) => ToolSurface.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
@@ -2550,10 +2550,10 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SearchToolsRequest>, I>>(base?: I): SearchToolsRequest {
-    return SearchToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SearchToolsRequest>): SearchToolsRequest {
+    return SearchToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SearchToolsRequest>, I>>(object: I): SearchToolsRequest {
+  fromPartial(object: DeepPartial<SearchToolsRequest>): SearchToolsRequest {
     const message = createBaseSearchToolsRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.query = object.query ?? "";
@@ -2619,10 +2619,10 @@ export const SearchToolsResponse: MessageFns<SearchToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SearchToolsResponse>, I>>(base?: I): SearchToolsResponse {
-    return SearchToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SearchToolsResponse>): SearchToolsResponse {
+    return SearchToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SearchToolsResponse>, I>>(object: I): SearchToolsResponse {
+  fromPartial(object: DeepPartial<SearchToolsResponse>): SearchToolsResponse {
     const message = createBaseSearchToolsResponse();
     message.result = (object.result !== undefined && object.result !== null)
       ? SearchResult.fromPartial(object.result)
@@ -2690,10 +2690,10 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LoadToolsRequest>, I>>(base?: I): LoadToolsRequest {
-    return LoadToolsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LoadToolsRequest>): LoadToolsRequest {
+    return LoadToolsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LoadToolsRequest>, I>>(object: I): LoadToolsRequest {
+  fromPartial(object: DeepPartial<LoadToolsRequest>): LoadToolsRequest {
     const message = createBaseLoadToolsRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.names = object.names?.map((e) => e) || [];
@@ -2760,10 +2760,10 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LoadToolsResponse>, I>>(base?: I): LoadToolsResponse {
-    return LoadToolsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LoadToolsResponse>): LoadToolsResponse {
+    return LoadToolsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LoadToolsResponse>, I>>(object: I): LoadToolsResponse {
+  fromPartial(object: DeepPartial<LoadToolsResponse>): LoadToolsResponse {
     const message = createBaseLoadToolsResponse();
     message.outcomes = object.outcomes?.map((e) => LoadOutcome.fromPartial(e)) || [];
     message.surfaceRevision = (object.surfaceRevision !== undefined && object.surfaceRevision !== null)
@@ -2842,10 +2842,10 @@ export const LoadOutcome: MessageFns<LoadOutcome> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LoadOutcome>, I>>(base?: I): LoadOutcome {
-    return LoadOutcome.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LoadOutcome>): LoadOutcome {
+    return LoadOutcome.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LoadOutcome>, I>>(object: I): LoadOutcome {
+  fromPartial(object: DeepPartial<LoadOutcome>): LoadOutcome {
     const message = createBaseLoadOutcome();
     message.name = object.name ?? "";
     switch (object.outcome?.$case) {
@@ -2944,10 +2944,10 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LoadedSchema>, I>>(base?: I): LoadedSchema {
-    return LoadedSchema.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LoadedSchema>): LoadedSchema {
+    return LoadedSchema.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LoadedSchema>, I>>(object: I): LoadedSchema {
+  fromPartial(object: DeepPartial<LoadedSchema>): LoadedSchema {
     const message = createBaseLoadedSchema();
     message.tool = (object.tool !== undefined && object.tool !== null)
       ? LoadedTool.fromPartial(object.tool)
@@ -3072,10 +3072,10 @@ export const NotCallable: MessageFns<NotCallable> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<NotCallable>, I>>(base?: I): NotCallable {
-    return NotCallable.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<NotCallable>): NotCallable {
+    return NotCallable.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<NotCallable>, I>>(object: I): NotCallable {
+  fromPartial(object: DeepPartial<NotCallable>): NotCallable {
     const message = createBaseNotCallable();
     message.kind = object.kind ?? 0;
     message.reason = object.reason ?? "";
@@ -3184,10 +3184,10 @@ export const ListEventsRequest: MessageFns<ListEventsRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListEventsRequest>, I>>(base?: I): ListEventsRequest {
-    return ListEventsRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListEventsRequest>): ListEventsRequest {
+    return ListEventsRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListEventsRequest>, I>>(object: I): ListEventsRequest {
+  fromPartial(object: DeepPartial<ListEventsRequest>): ListEventsRequest {
     const message = createBaseListEventsRequest();
     switch (object.subject?.$case) {
       case "toolId": {
@@ -3274,10 +3274,10 @@ export const ListEventsResponse: MessageFns<ListEventsResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ListEventsResponse>, I>>(base?: I): ListEventsResponse {
-    return ListEventsResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ListEventsResponse>): ListEventsResponse {
+    return ListEventsResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ListEventsResponse>, I>>(object: I): ListEventsResponse {
+  fromPartial(object: DeepPartial<ListEventsResponse>): ListEventsResponse {
     const message = createBaseListEventsResponse();
     message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
     message.headSeq = (object.headSeq !== undefined && object.headSeq !== null) ? BigInt(object.headSeq) : 0n;
@@ -3377,10 +3377,10 @@ export const ResolveToolRequest: MessageFns<ResolveToolRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResolveToolRequest>, I>>(base?: I): ResolveToolRequest {
-    return ResolveToolRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResolveToolRequest>): ResolveToolRequest {
+    return ResolveToolRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResolveToolRequest>, I>>(object: I): ResolveToolRequest {
+  fromPartial(object: DeepPartial<ResolveToolRequest>): ResolveToolRequest {
     const message = createBaseResolveToolRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.name = object.name ?? "";
@@ -3479,10 +3479,10 @@ export const ResolveToolResponse: MessageFns<ResolveToolResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResolveToolResponse>, I>>(base?: I): ResolveToolResponse {
-    return ResolveToolResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResolveToolResponse>): ResolveToolResponse {
+    return ResolveToolResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResolveToolResponse>, I>>(object: I): ResolveToolResponse {
+  fromPartial(object: DeepPartial<ResolveToolResponse>): ResolveToolResponse {
     const message = createBaseResolveToolResponse();
     switch (object.resolution?.$case) {
       case "resolved": {
@@ -3589,10 +3589,10 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ResolvedTool>, I>>(base?: I): ResolvedTool {
-    return ResolvedTool.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ResolvedTool>): ResolvedTool {
+    return ResolvedTool.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ResolvedTool>, I>>(object: I): ResolvedTool {
+  fromPartial(object: DeepPartial<ResolvedTool>): ResolvedTool {
     const message = createBaseResolvedTool();
     message.registration = (object.registration !== undefined && object.registration !== null)
       ? ToolRegistration.fromPartial(object.registration)
@@ -3677,10 +3677,10 @@ export const SyncCatalogRequest: MessageFns<SyncCatalogRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SyncCatalogRequest>, I>>(base?: I): SyncCatalogRequest {
-    return SyncCatalogRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SyncCatalogRequest>): SyncCatalogRequest {
+    return SyncCatalogRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SyncCatalogRequest>, I>>(object: I): SyncCatalogRequest {
+  fromPartial(object: DeepPartial<SyncCatalogRequest>): SyncCatalogRequest {
     const message = createBaseSyncCatalogRequest();
     message.subscriber = object.subscriber ?? "";
     message.acknowledgedRevision = (object.acknowledgedRevision !== undefined && object.acknowledgedRevision !== null)
@@ -3789,10 +3789,10 @@ export const SyncCatalogResponse: MessageFns<SyncCatalogResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<SyncCatalogResponse>, I>>(base?: I): SyncCatalogResponse {
-    return SyncCatalogResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<SyncCatalogResponse>): SyncCatalogResponse {
+    return SyncCatalogResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<SyncCatalogResponse>, I>>(object: I): SyncCatalogResponse {
+  fromPartial(object: DeepPartial<SyncCatalogResponse>): SyncCatalogResponse {
     const message = createBaseSyncCatalogResponse();
     message.changes = object.changes?.map((e) => CatalogChange.fromPartial(e)) || [];
     message.catalogRevision = (object.catalogRevision !== undefined && object.catalogRevision !== null)
@@ -3887,10 +3887,10 @@ export const CatalogChange: MessageFns<CatalogChange> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CatalogChange>, I>>(base?: I): CatalogChange {
-    return CatalogChange.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CatalogChange>): CatalogChange {
+    return CatalogChange.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CatalogChange>, I>>(object: I): CatalogChange {
+  fromPartial(object: DeepPartial<CatalogChange>): CatalogChange {
     const message = createBaseCatalogChange();
     message.tenant = object.tenant ?? "";
     switch (object.subject?.$case) {
@@ -4306,13 +4306,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

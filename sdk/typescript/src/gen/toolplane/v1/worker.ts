@@ -678,10 +678,10 @@ export const LeaseRef: MessageFns<LeaseRef> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LeaseRef>, I>>(base?: I): LeaseRef {
-    return LeaseRef.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LeaseRef>): LeaseRef {
+    return LeaseRef.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LeaseRef>, I>>(object: I): LeaseRef {
+  fromPartial(object: DeepPartial<LeaseRef>): LeaseRef {
     const message = createBaseLeaseRef();
     message.invocationId = object.invocationId ?? "";
     message.leaseNo = object.leaseNo ?? 0;
@@ -757,10 +757,10 @@ export const PoolGap: MessageFns<PoolGap> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PoolGap>, I>>(base?: I): PoolGap {
-    return PoolGap.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PoolGap>): PoolGap {
+    return PoolGap.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PoolGap>, I>>(object: I): PoolGap {
+  fromPartial(object: DeepPartial<PoolGap>): PoolGap {
     const message = createBasePoolGap();
     message.pool = object.pool ?? "";
     message.reasonCode = object.reasonCode ?? "";
@@ -996,10 +996,10 @@ export const WorkerRecord: MessageFns<WorkerRecord> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerRecord>, I>>(base?: I): WorkerRecord {
-    return WorkerRecord.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerRecord>): WorkerRecord {
+    return WorkerRecord.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerRecord>, I>>(object: I): WorkerRecord {
+  fromPartial(object: DeepPartial<WorkerRecord>): WorkerRecord {
     const message = createBaseWorkerRecord();
     message.workerId = object.workerId ?? "";
     message.incarnation = object.incarnation ?? "";
@@ -1070,10 +1070,10 @@ export const WorkerCredentials: MessageFns<WorkerCredentials> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerCredentials>, I>>(base?: I): WorkerCredentials {
-    return WorkerCredentials.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerCredentials>): WorkerCredentials {
+    return WorkerCredentials.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerCredentials>, I>>(object: I): WorkerCredentials {
+  fromPartial(object: DeepPartial<WorkerCredentials>): WorkerCredentials {
     const message = createBaseWorkerCredentials();
     message.names = object.names?.map((e) => e) || [];
     return message;
@@ -1259,10 +1259,10 @@ export const WorkerReport: MessageFns<WorkerReport> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerReport>, I>>(base?: I): WorkerReport {
-    return WorkerReport.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerReport>): WorkerReport {
+    return WorkerReport.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerReport>, I>>(object: I): WorkerReport {
+  fromPartial(object: DeepPartial<WorkerReport>): WorkerReport {
     const message = createBaseWorkerReport();
     switch (object.report?.$case) {
       case "hello": {
@@ -1404,10 +1404,10 @@ export const ProviderChanged: MessageFns<ProviderChanged> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProviderChanged>, I>>(base?: I): ProviderChanged {
-    return ProviderChanged.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProviderChanged>): ProviderChanged {
+    return ProviderChanged.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProviderChanged>, I>>(object: I): ProviderChanged {
+  fromPartial(object: DeepPartial<ProviderChanged>): ProviderChanged {
     const message = createBaseProviderChanged();
     message.tenant = object.tenant ?? "";
     message.providerId = object.providerId ?? "";
@@ -1606,10 +1606,10 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerHello>, I>>(base?: I): WorkerHello {
-    return WorkerHello.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerHello>): WorkerHello {
+    return WorkerHello.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerHello>, I>>(object: I): WorkerHello {
+  fromPartial(object: DeepPartial<WorkerHello>): WorkerHello {
     const message = createBaseWorkerHello();
     message.workerId = object.workerId ?? "";
     message.incarnation = object.incarnation ?? "";
@@ -1677,10 +1677,10 @@ export const WorkerReady: MessageFns<WorkerReady> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerReady>, I>>(base?: I): WorkerReady {
-    return WorkerReady.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerReady>): WorkerReady {
+    return WorkerReady.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerReady>, I>>(object: I): WorkerReady {
+  fromPartial(object: DeepPartial<WorkerReady>): WorkerReady {
     const message = createBaseWorkerReady();
     message.freeSlots = object.freeSlots ?? 0;
     return message;
@@ -1732,10 +1732,10 @@ export const LeaseReceived: MessageFns<LeaseReceived> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LeaseReceived>, I>>(base?: I): LeaseReceived {
-    return LeaseReceived.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LeaseReceived>): LeaseReceived {
+    return LeaseReceived.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LeaseReceived>, I>>(object: I): LeaseReceived {
+  fromPartial(object: DeepPartial<LeaseReceived>): LeaseReceived {
     const message = createBaseLeaseReceived();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -1789,10 +1789,10 @@ export const StartRequested: MessageFns<StartRequested> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StartRequested>, I>>(base?: I): StartRequested {
-    return StartRequested.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StartRequested>): StartRequested {
+    return StartRequested.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StartRequested>, I>>(object: I): StartRequested {
+  fromPartial(object: DeepPartial<StartRequested>): StartRequested {
     const message = createBaseStartRequested();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -1857,10 +1857,10 @@ export const ProgressReported: MessageFns<ProgressReported> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ProgressReported>, I>>(base?: I): ProgressReported {
-    return ProgressReported.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ProgressReported>): ProgressReported {
+    return ProgressReported.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ProgressReported>, I>>(object: I): ProgressReported {
+  fromPartial(object: DeepPartial<ProgressReported>): ProgressReported {
     const message = createBaseProgressReported();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -1928,10 +1928,10 @@ export const ExecutionDone: MessageFns<ExecutionDone> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecutionDone>, I>>(base?: I): ExecutionDone {
-    return ExecutionDone.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecutionDone>): ExecutionDone {
+    return ExecutionDone.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecutionDone>, I>>(object: I): ExecutionDone {
+  fromPartial(object: DeepPartial<ExecutionDone>): ExecutionDone {
     const message = createBaseExecutionDone();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -1999,10 +1999,10 @@ export const CancelAcknowledged: MessageFns<CancelAcknowledged> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelAcknowledged>, I>>(base?: I): CancelAcknowledged {
-    return CancelAcknowledged.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelAcknowledged>): CancelAcknowledged {
+    return CancelAcknowledged.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelAcknowledged>, I>>(object: I): CancelAcknowledged {
+  fromPartial(object: DeepPartial<CancelAcknowledged>): CancelAcknowledged {
     const message = createBaseCancelAcknowledged();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -2068,10 +2068,10 @@ export const WorkerHeartbeat: MessageFns<WorkerHeartbeat> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerHeartbeat>, I>>(base?: I): WorkerHeartbeat {
-    return WorkerHeartbeat.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerHeartbeat>): WorkerHeartbeat {
+    return WorkerHeartbeat.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerHeartbeat>, I>>(object: I): WorkerHeartbeat {
+  fromPartial(object: DeepPartial<WorkerHeartbeat>): WorkerHeartbeat {
     const message = createBaseWorkerHeartbeat();
     message.leases = object.leases?.map((e) => LeaseRef.fromPartial(e)) || [];
     message.freeSlots = object.freeSlots ?? 0;
@@ -2135,10 +2135,10 @@ export const LeaseReleased: MessageFns<LeaseReleased> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LeaseReleased>, I>>(base?: I): LeaseReleased {
-    return LeaseReleased.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LeaseReleased>): LeaseReleased {
+    return LeaseReleased.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LeaseReleased>, I>>(object: I): LeaseReleased {
+  fromPartial(object: DeepPartial<LeaseReleased>): LeaseReleased {
     const message = createBaseLeaseReleased();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -2182,10 +2182,10 @@ export const WorkerGoodbye: MessageFns<WorkerGoodbye> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerGoodbye>, I>>(base?: I): WorkerGoodbye {
-    return WorkerGoodbye.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerGoodbye>): WorkerGoodbye {
+    return WorkerGoodbye.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerGoodbye>, I>>(_: I): WorkerGoodbye {
+  fromPartial(_: DeepPartial<WorkerGoodbye>): WorkerGoodbye {
     const message = createBaseWorkerGoodbye();
     return message;
   },
@@ -2280,10 +2280,10 @@ export const InputRequested: MessageFns<InputRequested> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputRequested>, I>>(base?: I): InputRequested {
-    return InputRequested.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputRequested>): InputRequested {
+    return InputRequested.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputRequested>, I>>(object: I): InputRequested {
+  fromPartial(object: DeepPartial<InputRequested>): InputRequested {
     const message = createBaseInputRequested();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -2567,10 +2567,10 @@ export const ExecutionOutcome: MessageFns<ExecutionOutcome> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ExecutionOutcome>, I>>(base?: I): ExecutionOutcome {
-    return ExecutionOutcome.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ExecutionOutcome>): ExecutionOutcome {
+    return ExecutionOutcome.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ExecutionOutcome>, I>>(object: I): ExecutionOutcome {
+  fromPartial(object: DeepPartial<ExecutionOutcome>): ExecutionOutcome {
     const message = createBaseExecutionOutcome();
     message.status = object.status ?? "";
     message.statusCode = object.statusCode ?? 0;
@@ -2742,10 +2742,10 @@ export const PersistedOutput: MessageFns<PersistedOutput> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<PersistedOutput>, I>>(base?: I): PersistedOutput {
-    return PersistedOutput.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<PersistedOutput>): PersistedOutput {
+    return PersistedOutput.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<PersistedOutput>, I>>(object: I): PersistedOutput {
+  fromPartial(object: DeepPartial<PersistedOutput>): PersistedOutput {
     const message = createBasePersistedOutput();
     message.name = object.name ?? "";
     message.strategy = object.strategy ?? 0;
@@ -2913,10 +2913,10 @@ export const WorkerCommand: MessageFns<WorkerCommand> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkerCommand>, I>>(base?: I): WorkerCommand {
-    return WorkerCommand.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkerCommand>): WorkerCommand {
+    return WorkerCommand.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkerCommand>, I>>(object: I): WorkerCommand {
+  fromPartial(object: DeepPartial<WorkerCommand>): WorkerCommand {
     const message = createBaseWorkerCommand();
     switch (object.command?.$case) {
       case "welcome": {
@@ -3054,10 +3054,10 @@ export const Welcome: MessageFns<Welcome> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Welcome>, I>>(base?: I): Welcome {
-    return Welcome.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Welcome>): Welcome {
+    return Welcome.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Welcome>, I>>(object: I): Welcome {
+  fromPartial(object: DeepPartial<Welcome>): Welcome {
     const message = createBaseWelcome();
     message.heartbeatMs = object.heartbeatMs ?? 0;
     message.leaseMs = object.leaseMs ?? 0;
@@ -3124,10 +3124,10 @@ export const Offer: MessageFns<Offer> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Offer>, I>>(base?: I): Offer {
-    return Offer.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Offer>): Offer {
+    return Offer.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Offer>, I>>(object: I): Offer {
+  fromPartial(object: DeepPartial<Offer>): Offer {
     const message = createBaseOffer();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -3606,10 +3606,10 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<Dispatch>, I>>(base?: I): Dispatch {
-    return Dispatch.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<Dispatch>): Dispatch {
+    return Dispatch.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<Dispatch>, I>>(object: I): Dispatch {
+  fromPartial(object: DeepPartial<Dispatch>): Dispatch {
     const message = createBaseDispatch();
     message.invocationId = object.invocationId ?? "";
     message.tenant = object.tenant ?? "";
@@ -3736,10 +3736,10 @@ export const OutputLimits: MessageFns<OutputLimits> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<OutputLimits>, I>>(base?: I): OutputLimits {
-    return OutputLimits.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<OutputLimits>): OutputLimits {
+    return OutputLimits.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<OutputLimits>, I>>(object: I): OutputLimits {
+  fromPartial(object: DeepPartial<OutputLimits>): OutputLimits {
     const message = createBaseOutputLimits();
     message.maxInlineChars = (object.maxInlineChars !== undefined && object.maxInlineChars !== null)
       ? BigInt(object.maxInlineChars)
@@ -3799,10 +3799,10 @@ export const StartGranted: MessageFns<StartGranted> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StartGranted>, I>>(base?: I): StartGranted {
-    return StartGranted.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StartGranted>): StartGranted {
+    return StartGranted.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StartGranted>, I>>(object: I): StartGranted {
+  fromPartial(object: DeepPartial<StartGranted>): StartGranted {
     const message = createBaseStartGranted();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -3889,10 +3889,10 @@ export const ReportRefused: MessageFns<ReportRefused> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<ReportRefused>, I>>(base?: I): ReportRefused {
-    return ReportRefused.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<ReportRefused>): ReportRefused {
+    return ReportRefused.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<ReportRefused>, I>>(object: I): ReportRefused {
+  fromPartial(object: DeepPartial<ReportRefused>): ReportRefused {
     const message = createBaseReportRefused();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -3960,10 +3960,10 @@ export const StartRefused: MessageFns<StartRefused> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<StartRefused>, I>>(base?: I): StartRefused {
-    return StartRefused.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<StartRefused>): StartRefused {
+    return StartRefused.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<StartRefused>, I>>(object: I): StartRefused {
+  fromPartial(object: DeepPartial<StartRefused>): StartRefused {
     const message = createBaseStartRefused();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -4051,10 +4051,10 @@ export const CancelExecution: MessageFns<CancelExecution> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<CancelExecution>, I>>(base?: I): CancelExecution {
-    return CancelExecution.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<CancelExecution>): CancelExecution {
+    return CancelExecution.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<CancelExecution>, I>>(object: I): CancelExecution {
+  fromPartial(object: DeepPartial<CancelExecution>): CancelExecution {
     const message = createBaseCancelExecution();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -4111,10 +4111,10 @@ export const LeaseFenced: MessageFns<LeaseFenced> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<LeaseFenced>, I>>(base?: I): LeaseFenced {
-    return LeaseFenced.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<LeaseFenced>): LeaseFenced {
+    return LeaseFenced.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<LeaseFenced>, I>>(object: I): LeaseFenced {
+  fromPartial(object: DeepPartial<LeaseFenced>): LeaseFenced {
     const message = createBaseLeaseFenced();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -4168,10 +4168,10 @@ export const DoneAcknowledged: MessageFns<DoneAcknowledged> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<DoneAcknowledged>, I>>(base?: I): DoneAcknowledged {
-    return DoneAcknowledged.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<DoneAcknowledged>): DoneAcknowledged {
+    return DoneAcknowledged.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<DoneAcknowledged>, I>>(object: I): DoneAcknowledged {
+  fromPartial(object: DeepPartial<DoneAcknowledged>): DoneAcknowledged {
     const message = createBaseDoneAcknowledged();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -4236,10 +4236,10 @@ export const GoAway: MessageFns<GoAway> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<GoAway>, I>>(base?: I): GoAway {
-    return GoAway.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<GoAway>): GoAway {
+    return GoAway.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<GoAway>, I>>(object: I): GoAway {
+  fromPartial(object: DeepPartial<GoAway>): GoAway {
     const message = createBaseGoAway();
     message.reason = object.reason ?? "";
     message.schedulers = object.schedulers?.map((e) => e) || [];
@@ -4336,10 +4336,10 @@ export const InputProvided: MessageFns<InputProvided> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<InputProvided>, I>>(base?: I): InputProvided {
-    return InputProvided.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<InputProvided>): InputProvided {
+    return InputProvided.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<InputProvided>, I>>(object: I): InputProvided {
+  fromPartial(object: DeepPartial<InputProvided>): InputProvided {
     const message = createBaseInputProvided();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -4363,10 +4363,6 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
   const nanos = (date.getTime() % 1_000) * 1_000_000;
@@ -4382,6 +4378,6 @@ function fromTimestamp(t: Timestamp): Date {
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }

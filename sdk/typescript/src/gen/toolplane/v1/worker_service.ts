@@ -148,10 +148,10 @@ export const WorkRequest: MessageFns<WorkRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkRequest>, I>>(base?: I): WorkRequest {
-    return WorkRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkRequest>): WorkRequest {
+    return WorkRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkRequest>, I>>(object: I): WorkRequest {
+  fromPartial(object: DeepPartial<WorkRequest>): WorkRequest {
     const message = createBaseWorkRequest();
     message.reports = object.reports?.map((e) => WorkerReport.fromPartial(e)) || [];
     return message;
@@ -203,10 +203,10 @@ export const WorkResponse: MessageFns<WorkResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<WorkResponse>, I>>(base?: I): WorkResponse {
-    return WorkResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<WorkResponse>): WorkResponse {
+    return WorkResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<WorkResponse>, I>>(object: I): WorkResponse {
+  fromPartial(object: DeepPartial<WorkResponse>): WorkResponse {
     const message = createBaseWorkResponse();
     message.commands = object.commands?.map((e) => WorkerCommand.fromPartial(e)) || [];
     return message;
@@ -291,10 +291,10 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HeartbeatRequest>, I>>(base?: I): HeartbeatRequest {
-    return HeartbeatRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HeartbeatRequest>): HeartbeatRequest {
+    return HeartbeatRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HeartbeatRequest>, I>>(object: I): HeartbeatRequest {
+  fromPartial(object: DeepPartial<HeartbeatRequest>): HeartbeatRequest {
     const message = createBaseHeartbeatRequest();
     message.workerId = object.workerId ?? "";
     message.incarnation = object.incarnation ?? "";
@@ -393,10 +393,10 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<HeartbeatResponse>, I>>(base?: I): HeartbeatResponse {
-    return HeartbeatResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<HeartbeatResponse>): HeartbeatResponse {
+    return HeartbeatResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<HeartbeatResponse>, I>>(object: I): HeartbeatResponse {
+  fromPartial(object: DeepPartial<HeartbeatResponse>): HeartbeatResponse {
     const message = createBaseHeartbeatResponse();
     message.fenced = object.fenced?.map((e) => LeaseRef.fromPartial(e)) || [];
     message.cancels = object.cancels?.map((e) => CancelExecution.fromPartial(e)) || [];
@@ -465,10 +465,10 @@ export const UploadPayloadRequest: MessageFns<UploadPayloadRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UploadPayloadRequest>, I>>(base?: I): UploadPayloadRequest {
-    return UploadPayloadRequest.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UploadPayloadRequest>): UploadPayloadRequest {
+    return UploadPayloadRequest.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UploadPayloadRequest>, I>>(object: I): UploadPayloadRequest {
+  fromPartial(object: DeepPartial<UploadPayloadRequest>): UploadPayloadRequest {
     const message = createBaseUploadPayloadRequest();
     switch (object.part?.$case) {
       case "header": {
@@ -588,10 +588,10 @@ export const UploadHeader: MessageFns<UploadHeader> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UploadHeader>, I>>(base?: I): UploadHeader {
-    return UploadHeader.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UploadHeader>): UploadHeader {
+    return UploadHeader.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UploadHeader>, I>>(object: I): UploadHeader {
+  fromPartial(object: DeepPartial<UploadHeader>): UploadHeader {
     const message = createBaseUploadHeader();
     message.lease = (object.lease !== undefined && object.lease !== null)
       ? LeaseRef.fromPartial(object.lease)
@@ -650,10 +650,10 @@ export const UploadPayloadResponse: MessageFns<UploadPayloadResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<UploadPayloadResponse>, I>>(base?: I): UploadPayloadResponse {
-    return UploadPayloadResponse.fromPartial(base ?? ({} as any));
+  create(base?: DeepPartial<UploadPayloadResponse>): UploadPayloadResponse {
+    return UploadPayloadResponse.fromPartial(base ?? {});
   },
-  fromPartial<I extends Exact<DeepPartial<UploadPayloadResponse>, I>>(object: I): UploadPayloadResponse {
+  fromPartial(object: DeepPartial<UploadPayloadResponse>): UploadPayloadResponse {
     const message = createBaseUploadPayloadResponse();
     message.payload = (object.payload !== undefined && object.payload !== null)
       ? PayloadRef.fromPartial(object.payload)
@@ -765,13 +765,9 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
+  create(base?: DeepPartial<T>): T;
+  fromPartial(object: DeepPartial<T>): T;
 }
