@@ -35,6 +35,7 @@ mod roles;
 mod secrets;
 mod shell;
 mod shown;
+mod storm;
 mod tls;
 mod tour;
 mod traces;

@@ -7,6 +7,7 @@ use toolplane_testkit::{Problem, binary};
 
 pub(crate) mod chain;
 pub(crate) mod decide;
+pub(crate) mod doors;
 pub(crate) mod growth;
 pub(crate) mod mcp;
 

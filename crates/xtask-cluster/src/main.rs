@@ -36,6 +36,8 @@ enum Command {
     BenchChain(bench::chain::Args),
     /// Permission decisions, inside a process and over gRPC.
     BenchDecide(bench::decide::Args),
+    /// The same calls through every way in.
+    BenchDoors(bench::doors::Args),
     /// What a cluster costs as it grows.
     BenchGrowth(bench::growth::Args),
     /// Calls of a tool of an MCP server, beside the same server called directly and through a proxy.
@@ -57,6 +59,7 @@ async fn main() -> ExitCode {
         Command::Demo => demo::run().await,
         Command::BenchChain(args) => bench::chain::run(&args).await,
         Command::BenchDecide(args) => bench::decide::run(&args).await,
+        Command::BenchDoors(args) => bench::doors::run(&args).await,
         Command::BenchGrowth(args) => bench::growth::run(&args).await,
         Command::BenchMcp(args) => bench::mcp::run(&args).await,
         Command::Cluster(command) => cluster::run(command).await,

@@ -60,6 +60,18 @@ enum Bench {
         #[arg(long)]
         contextforge: Option<std::path::PathBuf>,
     },
+    /// The same calls through every way into a cluster: gRPC, JSON, MCP; and of an MCP server, through our front door and through proxies.
+    Doors {
+        /// How long each case runs.
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// A Python that has the package `fastmcp`: its proxy is measured too.
+        #[arg(long)]
+        fastmcp: Option<std::path::PathBuf>,
+        /// A Python that has the package `mcp-contextforge-gateway`: the gateway is measured too.
+        #[arg(long)]
+        contextforge: Option<std::path::PathBuf>,
+    },
     /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
     Growth {
         /// The store under the cluster.
@@ -115,16 +127,17 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Mcp { seconds, fastmcp, contextforge } => {
+        Bench::Mcp { seconds, fastmcp, contextforge } | Bench::Doors { seconds, fastmcp, contextforge } => {
             needs::bubblewrap();
-            bench.args(["bench-mcp", "--seconds", &seconds.to_string()]);
+            let name = if matches!(args.bench, Bench::Mcp { .. }) { "mcp" } else { "doors" };
+            bench.args([&format!("bench-{name}"), "--seconds", &seconds.to_string()]);
             for (option, python) in [("--fastmcp", fastmcp), ("--contextforge", contextforge)] {
                 if let Some(python) = python {
                     // It runs elsewhere.
                     bench.arg(option).arg(std::path::absolute(python).unwrap_or_else(|_| python.clone()));
                 }
             }
-            bench.arg("--out").arg(command::target().join("bench").join("mcp.json"));
+            bench.arg("--out").arg(command::target().join("bench").join(format!("{name}.json")));
             return command::run(bench);
         }
         Bench::Chain { store, schedulers, shards, seconds, runs, traced, profile } => {

@@ -11,9 +11,9 @@ use toolplane_testkit::Problem;
 use super::load;
 
 mod client;
-mod cluster;
+pub(super) mod cluster;
 mod row;
-mod web;
+pub(super) mod web;
 
 use client::Client;
 use cluster::Bed;

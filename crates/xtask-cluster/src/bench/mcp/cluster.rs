@@ -66,7 +66,8 @@ impl Caller {
     }
 }
 
-fn declaration(server: &Value) -> String {
+/// The declaration of the tool `small.echo` of a server.
+pub(in crate::bench) fn declaration(server: &Value) -> String {
     let document = json!({
         "declaration": {
             "tool_id": "tool_small_echo", "namespace": "small", "name": "small.echo", "description": "Says it again.",

@@ -15,14 +15,15 @@ const WEB_SERVER: &str = include_str!("web_server.py");
 const CONTEXTFORGE: &str = include_str!("contextforge.py");
 
 /// A program that says in a line how it is used, and ends with its input.
-pub(super) struct Program {
+pub(in crate::bench) struct Program {
     child: Child,
     /// What it said.
     said: String,
 }
 
 impl Program {
-    fn start(command: &mut Command) -> Result<Self, Problem> {
+    /// Starts it, and waits for its line.
+    pub(in crate::bench) fn of(command: &mut Command) -> Result<Self, Problem> {
         let failed = |said: String| Problem::Program { what: "start a server".to_owned(), said };
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = spawned.map_err(|error| failed(error.to_string()))?;
@@ -37,24 +38,24 @@ impl Program {
     }
 
     /// The server over HTTP.
-    pub(super) fn server() -> Result<Self, Problem> {
+    pub(in crate::bench) fn server() -> Result<Self, Problem> {
         // All but its loop over the standard streams.
         let shared = SERVER.split("\nfor line in").next().unwrap_or_default();
-        Self::start(Command::new("/usr/bin/python3").args(["-c", &format!("{shared}\n{WEB_SERVER}")]))
+        Self::of(Command::new("/usr/bin/python3").args(["-c", &format!("{shared}\n{WEB_SERVER}")]))
     }
 
     /// ContextForge before `server`, by a Python that has it.
-    pub(super) fn contextforge(python: &Path, server: &Self) -> Result<Self, Problem> {
-        Self::start(Command::new(python).args(["-c", CONTEXTFORGE, &server.url()]))
+    pub(in crate::bench) fn contextforge(python: &Path, server: &Self) -> Result<Self, Problem> {
+        Self::of(Command::new(python).args(["-c", CONTEXTFORGE, &server.url()]))
     }
 
     /// The port of a server.
-    pub(super) fn port(&self) -> &str {
+    pub(in crate::bench) fn port(&self) -> &str {
         &self.said
     }
 
     /// The address of a server.
-    pub(super) fn url(&self) -> String {
+    pub(in crate::bench) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port())
     }
 }
@@ -69,7 +70,7 @@ impl Drop for Program {
 
 /// Makes calls by plain requests.
 #[derive(Clone)]
-pub(super) struct Poster(Arc<Place>);
+pub(in crate::bench) struct Poster(Arc<Place>);
 
 struct Place {
     client: reqwest::Client,
@@ -93,7 +94,7 @@ impl Poster {
     }
 
     /// Asks a gateway.
-    pub(super) fn of_gateway(gateway: &Program) -> Result<Self, Problem> {
+    pub(in crate::bench) fn of_gateway(gateway: &Program) -> Result<Self, Problem> {
         let read = serde_json::from_str(&gateway.said);
         let Gateway { url, token, tool } = read.map_err(|error| Problem::Missing(error.to_string()))?;
         Ok(Self::at(url, token, &tool))
@@ -107,7 +108,7 @@ impl Poster {
     }
 
     /// One call; its answer must be no error.
-    pub(super) async fn make(self) -> Result<(), Problem> {
+    pub(in crate::bench) async fn make(self) -> Result<(), Problem> {
         let Place { client, url, token, body } = &*self.0;
         let request = client.post(url).bearer_auth(token).body(body.clone());
         let request = request.header("content-type", "application/json");
