@@ -1,0 +1,38 @@
+"""Toolplane for Python: call tools from agents, and bring tools of your own.
+
+    from toolplane import Toolplane
+    tools = Toolplane.connect()
+    print(tools.call("text.word_count", {"path": "words.txt"}).value)
+
+`AsyncToolplane` is the same for `asyncio`; `Worker` serves your own functions as tools. The messages of the contract are in
+`toolplane.v1`.
+"""
+
+from toolplane._version import __version__
+from toolplane.aio import AsyncToolplane
+from toolplane.client import Toolplane
+from toolplane.connection import Connection
+from toolplane.errors import (
+    InvalidArguments,
+    OutcomeUnknown,
+    PermissionDenied,
+    RequestRefused,
+    SetupError,
+    ToolCanceled,
+    ToolError,
+    ToolNotFound,
+    ToolplaneError,
+    ToolTimeout,
+    Violation,
+    WaitExpired,
+)
+from toolplane.questions import DECLINE, Approval, Approve, Deny, Question
+from toolplane.results import Block, CallState, Event, Kept, Result
+from toolplane.settings import BatchCall, CallSettings
+from toolplane.tools import Found, Tool
+
+__all__ = [
+    "DECLINE", "Approval", "Approve", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Connection", "Deny", "Event",
+    "Found", "InvalidArguments", "Kept", "OutcomeUnknown", "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "Tool",
+    "ToolCanceled", "ToolError", "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Violation", "WaitExpired", "__version__",
+]  # fmt: skip

@@ -1,0 +1,217 @@
+"""Flows about tools, surfaces, batches and kept bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolplane import _rpc, errors
+from toolplane._calls import CallFlows
+from toolplane._flow import Close, Emit, Flow, Next, Open, Patience, retried
+from toolplane.results import Kept, Result
+from toolplane.settings import BatchCall
+from toolplane.tools import Found, Tool
+from toolplane.v1 import invocation_service_pb2 as invocations
+from toolplane.v1 import scheduler_policy_pb2
+from toolplane.v1 import surface_service_pb2 as surfaces
+from toolplane.v1 import vocabulary_pb2 as words
+
+_TIMEOUT = 30.0
+# Most names one request may load.
+_LOAD_AT_ONCE = 100
+_DEFER = {"auto": surfaces.DEFER_POLICY_AUTO, "all": surfaces.DEFER_POLICY_ALL, "none": surfaces.DEFER_POLICY_NONE}
+
+
+class CatalogFlows:
+    """Flows about everything but single calls, for one client."""
+
+    def __init__(self, calls: CallFlows) -> None:
+        self._calls = calls
+        self._retry = calls.context.retry
+        self._surface = calls.context.surface_id
+
+    # === tools ===
+
+    def search(self, query: str, limit: int) -> Flow[list[Found]]:
+        """Finds tools, best first."""
+        request = surfaces.SearchToolsRequest(surface_id=self._surface, query=query, limit=limit)
+        answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
+        return [Found.of(ref) for ref in answer.result.refs]
+
+    def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
+        """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""
+        tools = []
+        for at in range(0, len(names), _LOAD_AT_ONCE):
+            request = surfaces.LoadToolsRequest(surface_id=self._surface, names=names[at : at + _LOAD_AT_ONCE])
+            answer = yield from retried(_rpc.LOAD, request, timeout=_TIMEOUT, retry=self._retry)
+            for outcome in answer.outcomes:
+                if outcome.HasField("loaded"):
+                    tools.append(Tool.of(outcome.loaded))
+                elif strict:
+                    raise errors.ToolplaneError(
+                        outcome.failure.message or f"the tool `{outcome.name}` cannot be loaded",
+                        code=outcome.failure.error.error_code,
+                    )
+        return tools
+
+    def list(self) -> Flow[list[Found]]:
+        """Every tool of the surface that may be called, loaded ones first."""
+        found, token = [], ""
+        while True:
+            request = surfaces.ListSurfaceToolsRequest(surface_id=self._surface, page_size=1000, page_token=token)
+            answer = yield from retried(_rpc.LIST_SURFACE_TOOLS, request, timeout=_TIMEOUT, retry=self._retry)
+            for tool in answer.tools:
+                if tool.HasField("loaded"):
+                    found.append(Found.of_loaded(tool.loaded))
+                elif tool.HasField("deferred"):
+                    found.append(Found.of(tool.deferred))
+            token = answer.next_page_token
+            if not token:
+                return found
+
+    def create_surface(
+        self, tools: Sequence[str], namespaces: Sequence[str], load: Sequence[str], defer: str, role: str, reason: str
+    ) -> Flow[str]:
+        """Makes a surface; gives its id."""
+        if defer not in _DEFER:
+            raise ValueError(f"defer is one of {', '.join(_DEFER)}, not `{defer}`")
+        request = surfaces.CreateSurfaceRequest(
+            request_id=str(uuid.uuid4()),
+            scope="session",
+            tool_refs=tools,
+            namespaces=namespaces,
+            load=load,
+            defer_policy=_DEFER[defer],
+            interaction_mode=surfaces.INTERACTION_MODE_INTERACTIVE,
+            role=role,
+            producer=self._calls.context.actor or "toolplane-python",
+            surface_reason=reason,
+        )
+        answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+        return str(answer.surface.surface_id)
+
+    # === batches ===
+
+    def batch(self, calls: Sequence[Any], policy: Mapping[str, Any], key: str | None, session: str) -> Flow[None]:
+        """Has all calls accepted or none; emits `(position, Result)` as results are released."""
+        spec = self._batch_spec(calls, policy, key, session)
+        request = invocations.SubmitBatchRequest(spec=spec)
+        batch_id = ""
+        try:
+            answer = yield from retried(_rpc.SUBMIT_BATCH, request, timeout=_TIMEOUT, retry=self._retry)
+            batch_id = answer.accepted.batch_id
+            yield from self._watch_batch(batch_id)
+        except (errors.ToolplaneError, GeneratorExit):
+            raise
+        except BaseException:
+            if batch_id:
+                cancel = invocations.CancelBatchRequest(batch_id=batch_id, reason="its caller was interrupted")
+                yield from retried(_rpc.CANCEL_BATCH, cancel, timeout=_TIMEOUT, retry=self._retry)
+            raise
+
+    def _watch_batch(self, batch_id: str) -> Flow[None]:
+        patience = Patience(self._retry, None)
+        seen: dict[int, int] = {}
+        released = 0
+        while True:
+            cursors = [invocations.BatchCursor(index=index, from_seq=sequence + 1) for index, sequence in seen.items()]
+            request = invocations.WatchBatchRequest(batch_id=batch_id, after_yield_seq=released, **{"from": cursors})
+            stream = None
+            try:
+                stream = yield Open(_rpc.WATCH_BATCH, request)
+                while (message := (yield Next(stream))) is not None:
+                    patience.succeeded()
+                    for item in message.items:
+                        for event in item.events:
+                            seen[item.index] = event.sequence
+                        if item.HasField("result"):
+                            released = item.yield_seq
+                            yield Emit((item.index, Result(item.result, self._calls.context.opener)))
+                    if message.HasField("batch"):
+                        return
+            except errors.RequestRefused as error:
+                yield from patience.failed(error)
+            finally:
+                if stream is not None:
+                    yield Close(stream)
+
+    def _batch_spec(self, calls: Sequence[Any], policy: Mapping[str, Any], key: str | None, session: str) -> Any:
+        members = []
+        for given in calls:
+            call = given if isinstance(given, BatchCall) else BatchCall(*given)
+            spec = self._calls.spec(call.tool, call.args, {"timeout": call.timeout, "native_call_id": call.native_call_id})
+            # They are the batch's.
+            spec.ClearField("idempotency_key")
+            spec.ClearField("session_ref")
+            sibling = _word(words.SiblingFailurePolicy, "SIBLING_FAILURE_POLICY", call.sibling_failure_policy)
+            members.append(invocations.BatchCall(spec=spec, depends_on=call.depends_on, sibling_failure_policy=sibling))
+        # The same ids with every try: they are made here, once.
+        return invocations.BatchSpec(
+            calls=members,
+            policy=_policy(policy),
+            idempotency_key=key or uuid.uuid4().hex,
+            session_ref=session or self._calls.context.session,
+        )
+
+    # === kept bytes ===
+
+    def read(self, kept: Kept, offset: int, limit: int) -> Flow[None]:
+        """Emits the bytes of a range in order. A whole one is held against its digest: `ToolplaneError` when it is another."""
+        patience = Patience(self._retry, None)
+        end = kept.size if limit == 0 else min(kept.size, offset + limit)
+        digest = hashlib.sha256() if offset == 0 and end == kept.size else None
+        at = offset
+        while at < end:
+            request = invocations.ReadPayloadRequest(invocation_id=kept.invocation_id, uri=kept.uri, offset=at, limit=end - at)
+            stream = None
+            try:
+                stream = yield Open(_rpc.READ_PAYLOAD, request)
+                while (message := (yield Next(stream))) is not None:
+                    patience.succeeded()
+                    if message.offset != at:
+                        raise errors.ToolplaneError(f"bytes from {message.offset} came where those from {at} were asked for")
+                    at += len(message.data)
+                    if digest is not None:
+                        digest.update(message.data)
+                    yield Emit(message.data)
+                if at < end:
+                    raise errors.ToolplaneError(f"{end - at} bytes of {kept.uri} are missing at its end")
+            except errors.RequestRefused as error:
+                yield from patience.failed(error)
+            finally:
+                if stream is not None:
+                    yield Close(stream)
+        if digest is not None and kept.digest != f"sha256:{digest.hexdigest()}":
+            raise errors.ToolplaneError(f"what was read of {kept.uri} is not what its digest says")
+
+
+def _policy(policy: Mapping[str, Any]) -> scheduler_policy_pb2.SchedulerPolicy:
+    """A batch's policy from plain words. `TypeError` for a member there is not, `ValueError` for a word there is not."""
+    known = {
+        "ordering_policy": (words.OrderingPolicy, "ORDERING_POLICY"),
+        "yield_policy": (words.YieldPolicy, "YIELD_POLICY"),
+        "sibling_failure_policy": (words.SiblingFailurePolicy, "SIBLING_FAILURE_POLICY"),
+        "context_modifier_policy": (words.ContextModifierPolicy, "CONTEXT_MODIFIER_POLICY"),
+    }
+    message = scheduler_policy_pb2.SchedulerPolicy()
+    for name, word in policy.items():
+        if name == "max_parallel":
+            message.max_parallel = word
+        elif name in known:
+            setattr(message, name, _word(*known[name], word))
+        else:
+            raise TypeError(f"a batch policy has no member `{name}`")
+    return message
+
+
+def _word(enum: Any, prefix: str, word: str) -> Any:
+    if not word:
+        return 0
+    try:
+        return enum.Value(f"{prefix}_{word.upper()}")
+    except ValueError:
+        raise ValueError(f"`{word}` is no {prefix.lower()}") from None
+
+

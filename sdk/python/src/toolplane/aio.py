@@ -1,0 +1,229 @@
+"""The client for `asyncio`: the same as `Toolplane`, with `await` and `async for`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolplane._calls import CallFlows, Context
+from toolplane._catalog import CatalogFlows
+from toolplane._flow import Retry, AsyncDriver
+from toolplane.connection import Connection
+from toolplane.files import AsyncKeptFile
+from toolplane.formats.bridge import Bridge
+from toolplane.results import CallState, Event, Kept, Result
+from toolplane.settings import BatchCall, CallSettings
+from toolplane.tools import Found, Tool
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class AsyncToolplane:
+    """An agent's way to its tools. Belongs to the event loop it was made on; one client
+    for a whole program is enough.
+
+    Every method raises `RequestRefused` when the server refuses the request or cannot be reached for `retry_for` seconds in a row.
+    A request that may be sent again is: calls carry an idempotency key, so none runs twice because of it.
+    """
+
+    def __init__(self, driver: AsyncDriver, context: Context, *, owns: bool = True) -> None:
+        """For `connect` and `in_surface`; programs use those."""
+        self._driver = driver
+        self._owns = owns
+        self._context = Context(context.surface_id, context.actor, context.session, context.retry, self._open)
+        self._calls = CallFlows(self._context)
+        self._catalog = CatalogFlows(self._calls)
+        self._bridge = Bridge(self._catalog, self._calls)
+
+    @classmethod
+    def connect(
+        cls,
+        endpoint: str | None = None,
+        *,
+        surface: str = "",
+        session: str = "",
+        actor: str = "",
+        retry_for: float = 60.0,
+        connection: Connection | None = None,
+        **settings: Any,
+    ) -> Self:
+        """A client with the settings of the environment, and those that are given (see `Connection.of`).
+
+        `surface` is the surface to call in, the tenant's default one when empty; `session` and `actor` go with each call;
+        `retry_for` are the seconds an unreachable server is tried again. Nothing is sent yet: the first request says whether
+        there is a server. Raises `SetupError` for settings that cannot be right.
+        """
+        connection = connection if connection is not None else Connection.of(endpoint, **settings)
+        return cls(AsyncDriver(connection), Context(surface, actor, session, Retry(retry_for), None))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection. Calls that were accepted go on."""
+        if self._owns:
+            await self._driver.channel.close()
+
+    # === calls ===
+
+    async def call(
+        self, name: str, args: Mapping[str, Any] | bytes | None = None, /, **settings: Unpack[CallSettings]
+    ) -> Result:
+        """Calls a tool and waits for its end. `args` may be JSON bytes, which go through exactly as they are.
+
+        Raises a `ToolError` when the call ended in an error, and `WaitExpired` when there is a `timeout` and even its ending was
+        not told in time. When this program is interrupted meanwhile (a canceled task), the call is canceled.
+        """
+        return await self._driver.run(self._calls.call(name, args, settings))
+
+    def stream(
+        self, name: str, args: Mapping[str, Any] | bytes | None = None, /, **settings: Unpack[CallSettings]
+    ) -> AsyncIterator[Event | Result]:
+        """Calls a tool; gives every event once and in order, over broken connections, and the `Result` last.
+
+        Raises as `call` does. A loop that is left early leaves the call alone: `cancel` cancels it.
+        """
+        return self._driver.iterate(self._calls.stream(name, args, settings))
+
+    async def submit(
+        self, name: str, args: Mapping[str, Any] | bytes | None = None, /, **settings: Unpack[CallSettings]
+    ) -> CallState:
+        """Has a call accepted and does not wait: it goes on whatever becomes of this program. `wait` takes it up."""
+        return await self._driver.run(self._calls.submit(name, args, settings))
+
+    async def get(self, invocation_id: str) -> CallState:
+        """A call as it is now."""
+        return await self._driver.run(self._calls.get(invocation_id))
+
+    async def wait(self, invocation_id: str, **settings: Unpack[CallSettings]) -> Result:
+        """Waits for the end of a call. `WaitExpired` when `timeout` seconds come first; callbacks work as in `call`."""
+        return await self._driver.run(self._calls.wait(invocation_id, settings))
+
+    def watch(self, invocation_id: str, from_sequence: int = 1, **settings: Unpack[CallSettings]) -> AsyncIterator[Event | Result]:
+        """The events of a call from a sequence on, then live until its end, and its `Result` last."""
+        return self._driver.iterate(self._calls.watch(invocation_id, from_sequence, settings))
+
+    async def cancel(self, invocation_id: str, reason: str = "") -> CallState:
+        """Asks to cancel a call. What has not started ends at once; what runs is stopped where its tool can be."""
+        return await self._driver.run(self._calls.cancel(invocation_id, reason))
+
+    async def provide_input(self, invocation_id: str, value: Any, *, input_id: str = "") -> CallState:
+        """Answers what a running tool asked, as `on_input` does."""
+        return await self._driver.run(self._calls.provide_input(invocation_id, value, input_id, declined=False))
+
+    async def decline_input(self, invocation_id: str, *, input_id: str = "") -> CallState:
+        """Declines to answer what a running tool asked."""
+        return await self._driver.run(self._calls.provide_input(invocation_id, None, input_id, declined=True))
+
+    # === several calls ===
+
+    async def batch(
+        self,
+        calls: Sequence[BatchCall | tuple[str, Mapping[str, Any]]],
+        *,
+        policy: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        session: str = "",
+    ) -> list[Result]:
+        """Makes up to 64 calls, accepted together or not at all; gives their results in the declared order.
+
+        A call that failed is a result with an `error`; nothing is raised for it. `policy` has `max_parallel`, `ordering_policy`
+        (`serial`, ...), `sibling_failure_policy` (`ignore`, `cancel_siblings`, `cancel_dependent`), `yield_policy` and
+        `context_modifier_policy`.
+        """
+        stream = self.batch_stream(calls, policy=policy, idempotency_key=idempotency_key, session=session)
+        results = {index: result async for index, result in stream}
+        return [results[index] for index in sorted(results)]
+
+    def batch_stream(
+        self,
+        calls: Sequence[BatchCall | tuple[str, Mapping[str, Any]]],
+        *,
+        policy: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        session: str = "",
+    ) -> AsyncIterator[tuple[int, Result]]:
+        """The same; gives each position and its result as they are released."""
+        return self._driver.iterate(self._catalog.batch(calls, policy or {}, idempotency_key, session))
+
+    # === tools ===
+
+    async def search(self, query: str, limit: int = 0) -> list[Found]:
+        """Finds tools by keywords, or by exact names (`select:a,b`); best first, at most 100."""
+        return await self._driver.run(self._catalog.search(query, limit))
+
+    async def load(self, *names: str) -> list[Tool]:
+        """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""
+        return await self._driver.run(self._catalog.load(names))
+
+    async def list(self) -> list[Found]:
+        """Every tool there is here, loaded ones first."""
+        return await self._driver.run(self._catalog.list())
+
+    async def surface(
+        self,
+        tools: Sequence[str] = (),
+        *,
+        namespaces: Sequence[str] = (),
+        load: Sequence[str] = (),
+        defer: str = "auto",
+        role: str = "agent",
+        reason: str = "",
+    ) -> AsyncToolplane:
+        """Makes a surface of these tools and namespaces, of all tools without any, and gives a client that calls in it.
+
+        `load` are loaded at once; `defer` is `auto`, `all` or `none`. The client shares this one's connection.
+        """
+        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason)))
+
+    def in_surface(self, surface_id: str) -> AsyncToolplane:
+        """A client that calls in a surface there is. It shares this one's connection."""
+        context = self._context
+        inside = Context(surface_id, context.actor, context.session, context.retry, None)
+        return AsyncToolplane(self._driver, inside, owns=False)
+
+    @property
+    def surface_id(self) -> str:
+        """The surface this client calls in; empty for the default one."""
+        return self._context.surface_id
+
+    # === large results ===
+
+    def read(self, kept: Kept, offset: int = 0, limit: int = 0) -> AsyncIterator[bytes]:
+        """The bytes of a range of what is kept, as they come; `limit` 0 is to the end. A whole one is held against its digest."""
+        return self._driver.iterate(self._catalog.read(kept, offset, limit))
+
+    def _open(self, kept: Kept) -> AsyncKeptFile:
+        return AsyncKeptFile(kept, lambda offset, limit: self.read(kept, offset, limit))
+
+    # === agent loops ===
+
+    async def for_openai(self, *, most: int = 30) -> list[dict[str, Any]]:
+        """The tools as OpenAI's Responses API takes them. With more than `most`, a search tool is offered, and what it has found."""
+        return await self._driver.run(self._bridge.offered("openai", most))
+
+    async def for_openai_chat(self, *, most: int = 30) -> list[dict[str, Any]]:
+        """The tools as OpenAI's Chat Completions API, and whatever is made like it, takes them."""
+        return await self._driver.run(self._bridge.offered("openai_chat", most))
+
+    async def for_anthropic(self, *, most: int = 30) -> list[dict[str, Any]]:
+        """The tools as Anthropic's Messages API takes them."""
+        return await self._driver.run(self._bridge.offered("anthropic", most))
+
+    async def for_gemini(self, *, most: int = 30) -> list[dict[str, Any]]:
+        """The tools as Gemini's `tools` takes them: one entry with `functionDeclarations`."""
+        return await self._driver.run(self._bridge.offered("gemini", most))
+
+    async def answer(self, said: Any, /, **settings: Unpack[CallSettings]) -> Any:
+        """Runs what a model called, and gives what to hand back to it.
+
+        `said` is one call of a model (a `function_call` item, an entry of `tool_calls`, a `tool_use` block, a `functionCall` part)
+        or a whole response, as objects of the vendor's package or as dicts. One call gives one item; a response gives the list
+        of what to add to the conversation, empty when the model called nothing. What goes wrong with a call is told to the model,
+        in the vendor's way; only a server that is away raises.
+        """
+        return await self._driver.run(self._bridge.answer(said, settings))

@@ -1,0 +1,1 @@
+"""Tools and calls in the shapes of model vendors, without their packages."""

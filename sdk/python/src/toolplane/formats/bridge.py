@@ -1,0 +1,100 @@
+"""Between a model and its tools: what is offered to it, and how its calls are answered."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from toolplane import _json, errors
+from toolplane._flow import Flow
+from toolplane.formats import shapes
+from toolplane.formats.names import Aliases
+from toolplane.tools import Found, Tool
+
+if TYPE_CHECKING:
+    from toolplane._calls import CallFlows
+    from toolplane._catalog import CatalogFlows
+    from toolplane.results import Result
+    from toolplane.settings import CallSettings
+
+SEARCH_TOOL = "tool_search"
+_SEARCH = Tool(
+    name=SEARCH_TOOL,
+    tool_id=SEARCH_TOOL,
+    description="Finds tools by what they do. The tools it finds can be called from your next turn on.",
+    schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Keywords, or `select:` and exact names separated by commas."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Most tools to find; 5 when left out."},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+    digest="",
+)
+
+
+class Bridge:
+    """What one client has offered to a model, and found for it."""
+
+    def __init__(self, catalog: CatalogFlows, calls: CallFlows) -> None:
+        self._catalog = catalog
+        self._calls = calls
+        self._aliases = Aliases()
+        self._found: dict[str, Tool] = {}
+
+    def tools(self, most: int) -> Flow[list[tuple[str, Tool]]]:
+        """The tools to offer, by alias. With more than `most` of them: the search tool, and what it has found."""
+        there: list[Found] = yield from self._catalog.list()
+        if len(there) <= most:
+            tools: list[Tool] = yield from self._catalog.load([tool.name for tool in there], strict=False)
+        else:
+            tools = [_SEARCH, *self._found.values()]
+        return [(self._aliases.add(tool.name, tool.tool_id), tool) for tool in tools]
+
+    def offered(self, shape: str, most: int) -> Flow[list[dict[str, Any]]]:
+        """The same as a vendor takes it."""
+        return shapes.offer(shape, (yield from self.tools(most)))
+
+    def answer(self, said: Any, settings: CallSettings) -> Flow[Any]:
+        """Answers one call, or every call of a response."""
+        calls, single = shapes.calls(said)
+        items = []
+        for call in calls:
+            items.append((yield from self._answer_one(call, settings)))
+        return items[0] if single else shapes.together(calls[0].shape if calls else "", items)
+
+    def _answer_one(self, call: shapes.ModelCall, settings: CallSettings) -> Flow[dict[str, Any]]:
+        if call.alias == SEARCH_TOOL:
+            return (yield from self._search(call))
+        own = cast("CallSettings", {**settings, "raise_on_error": False, "native_call_id": call.call_id})
+        try:
+            result: Result = yield from self._calls.call(self._aliases.name(call.alias), shapes.arguments(call), own)
+        except errors.RequestRefused as error:
+            # A model can mend its arguments; it cannot mend a server that is away.
+            if error.status != "INVALID_ARGUMENT":
+                raise
+            return shapes.item(call, str(error), None, is_error=True)
+        if result.error is not None:
+            text = f"{result.error}\n{result.model_text}".strip() if result.model_text else str(result.error)
+            return shapes.item(call, text, None, is_error=True)
+        return shapes.item(call, result.model_text, result.structured, is_error=False)
+
+    def _search(self, call: shapes.ModelCall) -> Flow[dict[str, Any]]:
+        """Looks for tools, and loads what was found, so that it can be offered and called."""
+        try:
+            given = shapes.arguments(call)
+            args = _json.load(given) if isinstance(given, bytes) else given
+            query, limit = str(args["query"]), max(1, min(int(args.get("limit", 5)), 20))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return shapes.item(call, "`query` is needed, and is a text; `limit` is a number", None, is_error=True)
+        found: list[Found] = yield from self._catalog.search(query, limit)
+        tools: list[Tool] = yield from self._catalog.load([tool.name for tool in found], strict=False)
+        told = []
+        for tool in tools:
+            self._found[tool.name] = tool
+            alias = self._aliases.add(tool.name, tool.tool_id)
+            told.append({"name": alias, "description": tool.description, "parameters": tool.schema})
+        value = {"tools": told} if told else {"tools": [], "message": "nothing found: try other words"}
+        return shapes.item(call, json.dumps(value, ensure_ascii=False), value, is_error=False)

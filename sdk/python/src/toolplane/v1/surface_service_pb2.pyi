@@ -1,0 +1,480 @@
+from toolplane.v1 import declaration_pb2 as _declaration_pb2
+from toolplane.v1 import error_pb2 as _error_pb2
+from toolplane.v1 import event_pb2 as _event_pb2
+from toolplane.v1 import payload_pb2 as _payload_pb2
+from toolplane.v1 import registration_pb2 as _registration_pb2
+from toolplane.v1 import search_pb2 as _search_pb2
+from toolplane.v1 import surface_pb2 as _surface_pb2
+from toolplane.v1 import vocabulary_pb2 as _vocabulary_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RegistrationOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REGISTRATION_OUTCOME_UNSPECIFIED: _ClassVar[RegistrationOutcome]
+    REGISTRATION_OUTCOME_CREATED: _ClassVar[RegistrationOutcome]
+    REGISTRATION_OUTCOME_UPDATED: _ClassVar[RegistrationOutcome]
+    REGISTRATION_OUTCOME_UNCHANGED: _ClassVar[RegistrationOutcome]
+
+class DeferPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DEFER_POLICY_UNSPECIFIED: _ClassVar[DeferPolicy]
+    DEFER_POLICY_AUTO: _ClassVar[DeferPolicy]
+    DEFER_POLICY_ALL: _ClassVar[DeferPolicy]
+    DEFER_POLICY_NONE: _ClassVar[DeferPolicy]
+
+class InteractionMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    INTERACTION_MODE_UNSPECIFIED: _ClassVar[InteractionMode]
+    INTERACTION_MODE_INTERACTIVE: _ClassVar[InteractionMode]
+    INTERACTION_MODE_NON_INTERACTIVE: _ClassVar[InteractionMode]
+
+class NotCallableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NOT_CALLABLE_KIND_UNSPECIFIED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_UNKNOWN: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_NOT_LOADED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_BLOCKED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_EXCLUDED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_RETIRED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_CHANGED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_PROVIDER: _ClassVar[NotCallableKind]
+REGISTRATION_OUTCOME_UNSPECIFIED: RegistrationOutcome
+REGISTRATION_OUTCOME_CREATED: RegistrationOutcome
+REGISTRATION_OUTCOME_UPDATED: RegistrationOutcome
+REGISTRATION_OUTCOME_UNCHANGED: RegistrationOutcome
+DEFER_POLICY_UNSPECIFIED: DeferPolicy
+DEFER_POLICY_AUTO: DeferPolicy
+DEFER_POLICY_ALL: DeferPolicy
+DEFER_POLICY_NONE: DeferPolicy
+INTERACTION_MODE_UNSPECIFIED: InteractionMode
+INTERACTION_MODE_INTERACTIVE: InteractionMode
+INTERACTION_MODE_NON_INTERACTIVE: InteractionMode
+NOT_CALLABLE_KIND_UNSPECIFIED: NotCallableKind
+NOT_CALLABLE_KIND_UNKNOWN: NotCallableKind
+NOT_CALLABLE_KIND_NOT_LOADED: NotCallableKind
+NOT_CALLABLE_KIND_BLOCKED: NotCallableKind
+NOT_CALLABLE_KIND_EXCLUDED: NotCallableKind
+NOT_CALLABLE_KIND_RETIRED: NotCallableKind
+NOT_CALLABLE_KIND_CHANGED: NotCallableKind
+NOT_CALLABLE_KIND_PROVIDER: NotCallableKind
+
+class RegisterToolsRequest(_message.Message):
+    __slots__ = ("tools", "validate_only")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[_registration_pb2.ToolRegistration]
+    validate_only: bool
+    def __init__(self, tools: _Optional[_Iterable[_Union[_registration_pb2.ToolRegistration, _Mapping]]] = ..., validate_only: bool = ...) -> None: ...
+
+class RegisterToolsResponse(_message.Message):
+    __slots__ = ("tools",)
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[RegisteredTool]
+    def __init__(self, tools: _Optional[_Iterable[_Union[RegisteredTool, _Mapping]]] = ...) -> None: ...
+
+class RegisteredTool(_message.Message):
+    __slots__ = ("tool_id", "digest", "revision", "outcome")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    digest: str
+    revision: int
+    outcome: RegistrationOutcome
+    def __init__(self, tool_id: _Optional[str] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., outcome: _Optional[_Union[RegistrationOutcome, str]] = ...) -> None: ...
+
+class GetToolRequest(_message.Message):
+    __slots__ = ("tool_id", "name", "view")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+
+class GetToolResponse(_message.Message):
+    __slots__ = ("registration", "digest", "revision", "declaration_json", "interface_json", "execution_profile_json", "permission_profile_json")
+    REGISTRATION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    DECLARATION_JSON_FIELD_NUMBER: _ClassVar[int]
+    INTERFACE_JSON_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_PROFILE_JSON_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_PROFILE_JSON_FIELD_NUMBER: _ClassVar[int]
+    registration: _registration_pb2.ToolRegistration
+    digest: str
+    revision: int
+    declaration_json: _payload_pb2.JsonPayload
+    interface_json: _payload_pb2.JsonPayload
+    execution_profile_json: _payload_pb2.JsonPayload
+    permission_profile_json: _payload_pb2.JsonPayload
+    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., declaration_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., interface_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., execution_profile_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., permission_profile_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+
+class ListToolsRequest(_message.Message):
+    __slots__ = ("namespace", "lifecycle", "text", "page_size", "page_token")
+    NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    LIFECYCLE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    namespace: str
+    lifecycle: _vocabulary_pb2.ToolLifecycle
+    text: str
+    page_size: int
+    page_token: str
+    def __init__(self, namespace: _Optional[str] = ..., lifecycle: _Optional[_Union[_vocabulary_pb2.ToolLifecycle, str]] = ..., text: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListToolsResponse(_message.Message):
+    __slots__ = ("tools", "next_page_token")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[ToolSummary]
+    next_page_token: str
+    def __init__(self, tools: _Optional[_Iterable[_Union[ToolSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ToolSummary(_message.Message):
+    __slots__ = ("tool_id", "full_name", "aliases", "title", "search_hint", "description", "lifecycle", "tool_kind", "tool_kind_code", "execution_kind", "execution_kind_code", "risk_level", "digest", "revision")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    FULL_NAME_FIELD_NUMBER: _ClassVar[int]
+    ALIASES_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    SEARCH_HINT_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    LIFECYCLE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_KIND_FIELD_NUMBER: _ClassVar[int]
+    TOOL_KIND_CODE_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_KIND_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_KIND_CODE_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    full_name: str
+    aliases: _containers.RepeatedScalarFieldContainer[str]
+    title: str
+    search_hint: str
+    description: str
+    lifecycle: _vocabulary_pb2.ToolLifecycle
+    tool_kind: str
+    tool_kind_code: _vocabulary_pb2.ToolKind
+    execution_kind: str
+    execution_kind_code: _vocabulary_pb2.ExecutionKind
+    risk_level: _vocabulary_pb2.RiskLevel
+    digest: str
+    revision: int
+    def __init__(self, tool_id: _Optional[str] = ..., full_name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., title: _Optional[str] = ..., search_hint: _Optional[str] = ..., description: _Optional[str] = ..., lifecycle: _Optional[_Union[_vocabulary_pb2.ToolLifecycle, str]] = ..., tool_kind: _Optional[str] = ..., tool_kind_code: _Optional[_Union[_vocabulary_pb2.ToolKind, str]] = ..., execution_kind: _Optional[str] = ..., execution_kind_code: _Optional[_Union[_vocabulary_pb2.ExecutionKind, str]] = ..., risk_level: _Optional[_Union[_vocabulary_pb2.RiskLevel, str]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class RetireToolRequest(_message.Message):
+    __slots__ = ("tool_id", "reason")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    reason: str
+    def __init__(self, tool_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class RetireToolResponse(_message.Message):
+    __slots__ = ("declaration", "revision")
+    DECLARATION_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    declaration: _declaration_pb2.ToolDeclaration
+    revision: int
+    def __init__(self, declaration: _Optional[_Union[_declaration_pb2.ToolDeclaration, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class BlockedName(_message.Message):
+    __slots__ = ("name", "message")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    message: str
+    def __init__(self, name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class CreateSurfaceRequest(_message.Message):
+    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_REFS_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACES_FIELD_NUMBER: _ClassVar[int]
+    LOAD_FIELD_NUMBER: _ClassVar[int]
+    DEFER_POLICY_FIELD_NUMBER: _ClassVar[int]
+    DEFER_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    BLOCKED_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    INTERACTION_MODE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITY_REQUIREMENTS_FIELD_NUMBER: _ClassVar[int]
+    CREDENTIAL_REFS_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_GATE_REFS_FIELD_NUMBER: _ClassVar[int]
+    SELECTION_POLICY_FIELD_NUMBER: _ClassVar[int]
+    DEFAULT_TOOL_CHOICE_FIELD_NUMBER: _ClassVar[int]
+    RUNTIME_REFS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_REFS_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_REASON_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    scope: str
+    scope_code: _vocabulary_pb2.SurfaceScope
+    tool_refs: _containers.RepeatedScalarFieldContainer[str]
+    namespaces: _containers.RepeatedScalarFieldContainer[str]
+    load: _containers.RepeatedScalarFieldContainer[str]
+    defer_policy: DeferPolicy
+    defer_threshold: int
+    blocked: _containers.RepeatedCompositeFieldContainer[BlockedName]
+    role: str
+    interaction_mode: InteractionMode
+    model_capabilities: _payload_pb2.JsonPayload
+    capability_requirements: _containers.RepeatedScalarFieldContainer[str]
+    credential_refs: _containers.RepeatedScalarFieldContainer[str]
+    feature_gate_refs: _containers.RepeatedScalarFieldContainer[str]
+    selection_policy: _payload_pb2.JsonPayload
+    default_tool_choice: _payload_pb2.JsonPayload
+    runtime_refs: _containers.RepeatedScalarFieldContainer[str]
+    policy_refs: _containers.RepeatedScalarFieldContainer[str]
+    producer: str
+    surface_reason: str
+    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ...) -> None: ...
+
+class CreateSurfaceResponse(_message.Message):
+    __slots__ = ("surface",)
+    SURFACE_FIELD_NUMBER: _ClassVar[int]
+    surface: _surface_pb2.ToolSurface
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ...) -> None: ...
+
+class GetSurfaceRequest(_message.Message):
+    __slots__ = ("surface_id", "view")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, surface_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+
+class GetSurfaceResponse(_message.Message):
+    __slots__ = ("surface", "json")
+    SURFACE_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    surface: _surface_pb2.ToolSurface
+    json: _payload_pb2.JsonPayload
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+
+class ListSurfaceToolsRequest(_message.Message):
+    __slots__ = ("surface_id", "page_size", "page_token")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, surface_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSurfaceToolsResponse(_message.Message):
+    __slots__ = ("tools", "next_page_token", "revision")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[_surface_pb2.SurfaceTool]
+    next_page_token: str
+    revision: int
+    def __init__(self, tools: _Optional[_Iterable[_Union[_surface_pb2.SurfaceTool, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class ListSurfacesRequest(_message.Message):
+    __slots__ = ("scope", "scope_code", "page_size", "page_token")
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    scope: str
+    scope_code: _vocabulary_pb2.SurfaceScope
+    page_size: int
+    page_token: str
+    def __init__(self, scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSurfacesResponse(_message.Message):
+    __slots__ = ("surfaces", "next_page_token", "damaged_ids")
+    SURFACES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    DAMAGED_IDS_FIELD_NUMBER: _ClassVar[int]
+    surfaces: _containers.RepeatedCompositeFieldContainer[_surface_pb2.ToolSurface]
+    next_page_token: str
+    damaged_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surfaces: _Optional[_Iterable[_Union[_surface_pb2.ToolSurface, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SearchToolsRequest(_message.Message):
+    __slots__ = ("surface_id", "query", "limit", "view")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    query: str
+    limit: int
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+
+class SearchToolsResponse(_message.Message):
+    __slots__ = ("result", "json")
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    result: _search_pb2.SearchResult
+    json: _payload_pb2.JsonPayload
+    def __init__(self, result: _Optional[_Union[_search_pb2.SearchResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+
+class LoadToolsRequest(_message.Message):
+    __slots__ = ("surface_id", "names")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class LoadToolsResponse(_message.Message):
+    __slots__ = ("outcomes", "surface_revision")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[LoadOutcome]
+    surface_revision: int
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ...) -> None: ...
+
+class LoadOutcome(_message.Message):
+    __slots__ = ("name", "loaded", "failure")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    LOADED_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    loaded: LoadedSchema
+    failure: NotCallable
+    def __init__(self, name: _Optional[str] = ..., loaded: _Optional[_Union[LoadedSchema, _Mapping]] = ..., failure: _Optional[_Union[NotCallable, _Mapping]] = ...) -> None: ...
+
+class LoadedSchema(_message.Message):
+    __slots__ = ("tool", "model_input_schema", "description", "digest")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    tool: _surface_pb2.LoadedTool
+    model_input_schema: _payload_pb2.JsonPayload
+    description: str
+    digest: str
+    def __init__(self, tool: _Optional[_Union[_surface_pb2.LoadedTool, _Mapping]] = ..., model_input_schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., description: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
+
+class NotCallable(_message.Message):
+    __slots__ = ("kind", "reason", "reason_code", "message", "tool_id", "similar_names", "error")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REASON_CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    SIMILAR_NAMES_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    kind: NotCallableKind
+    reason: str
+    reason_code: _vocabulary_pb2.HiddenReason
+    message: str
+    tool_id: str
+    similar_names: _containers.RepeatedScalarFieldContainer[str]
+    error: _error_pb2.ToolError
+    def __init__(self, kind: _Optional[_Union[NotCallableKind, str]] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ..., tool_id: _Optional[str] = ..., similar_names: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ...) -> None: ...
+
+class ListEventsRequest(_message.Message):
+    __slots__ = ("tool_id", "surface_id", "provider_id", "from_seq", "limit")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    surface_id: str
+    provider_id: str
+    from_seq: int
+    limit: int
+    def __init__(self, tool_id: _Optional[str] = ..., surface_id: _Optional[str] = ..., provider_id: _Optional[str] = ..., from_seq: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListEventsResponse(_message.Message):
+    __slots__ = ("events", "head_seq")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    HEAD_SEQ_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
+    head_seq: int
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ...) -> None: ...
+
+class ResolveToolRequest(_message.Message):
+    __slots__ = ("surface_id", "name", "tenant", "known_digest", "known_revision")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_REVISION_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    name: str
+    tenant: str
+    known_digest: str
+    known_revision: int
+    def __init__(self, surface_id: _Optional[str] = ..., name: _Optional[str] = ..., tenant: _Optional[str] = ..., known_digest: _Optional[str] = ..., known_revision: _Optional[int] = ...) -> None: ...
+
+class ResolveToolResponse(_message.Message):
+    __slots__ = ("resolved", "not_callable", "surface_revision", "catalog_revision")
+    RESOLVED_FIELD_NUMBER: _ClassVar[int]
+    NOT_CALLABLE_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
+    resolved: ResolvedTool
+    not_callable: NotCallable
+    surface_revision: int
+    catalog_revision: int
+    def __init__(self, resolved: _Optional[_Union[ResolvedTool, _Mapping]] = ..., not_callable: _Optional[_Union[NotCallable, _Mapping]] = ..., surface_revision: _Optional[int] = ..., catalog_revision: _Optional[int] = ...) -> None: ...
+
+class ResolvedTool(_message.Message):
+    __slots__ = ("registration", "digest", "revision", "once")
+    REGISTRATION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    ONCE_FIELD_NUMBER: _ClassVar[int]
+    registration: _registration_pb2.ToolRegistration
+    digest: str
+    revision: int
+    once: bool
+    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ...) -> None: ...
+
+class SyncCatalogRequest(_message.Message):
+    __slots__ = ("subscriber", "acknowledged_revision", "beat")
+    SUBSCRIBER_FIELD_NUMBER: _ClassVar[int]
+    ACKNOWLEDGED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    BEAT_FIELD_NUMBER: _ClassVar[int]
+    subscriber: str
+    acknowledged_revision: int
+    beat: int
+    def __init__(self, subscriber: _Optional[str] = ..., acknowledged_revision: _Optional[int] = ..., beat: _Optional[int] = ...) -> None: ...
+
+class SyncCatalogResponse(_message.Message):
+    __slots__ = ("changes", "catalog_revision", "reset", "beat", "trusted_for_ms")
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
+    RESET_FIELD_NUMBER: _ClassVar[int]
+    BEAT_FIELD_NUMBER: _ClassVar[int]
+    TRUSTED_FOR_MS_FIELD_NUMBER: _ClassVar[int]
+    changes: _containers.RepeatedCompositeFieldContainer[CatalogChange]
+    catalog_revision: int
+    reset: bool
+    beat: int
+    trusted_for_ms: int
+    def __init__(self, changes: _Optional[_Iterable[_Union[CatalogChange, _Mapping]]] = ..., catalog_revision: _Optional[int] = ..., reset: bool = ..., beat: _Optional[int] = ..., trusted_for_ms: _Optional[int] = ...) -> None: ...
+
+class CatalogChange(_message.Message):
+    __slots__ = ("tenant", "tool_id", "surface_id", "provider_id")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_ID_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    tool_id: str
+    surface_id: str
+    provider_id: str
+    def __init__(self, tenant: _Optional[str] = ..., tool_id: _Optional[str] = ..., surface_id: _Optional[str] = ..., provider_id: _Optional[str] = ...) -> None: ...
