@@ -30,9 +30,11 @@ from toolplane.questions import DECLINE, Approval, Approve, Deny, Question
 from toolplane.results import Block, CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
 from toolplane.tools import Found, Tool
+from toolplane.worker import Artifact, Canceled, Context, Declined, File, Output, ToolFailure, Worker
 
 __all__ = [
-    "DECLINE", "Approval", "Approve", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Connection", "Deny", "Event",
-    "Found", "InvalidArguments", "Kept", "OutcomeUnknown", "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "Tool",
-    "ToolCanceled", "ToolError", "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Violation", "WaitExpired", "__version__",
+    "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled",
+    "Connection", "Context", "Declined", "Deny", "Event", "File", "Found", "InvalidArguments", "Kept", "OutcomeUnknown", "Output",
+    "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "Tool", "ToolCanceled", "ToolError", "ToolFailure",
+    "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Violation", "WaitExpired", "Worker", "__version__",
 ]  # fmt: skip

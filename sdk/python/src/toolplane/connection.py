@@ -6,6 +6,7 @@ Settings come from arguments, then from the environment variables of the command
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import os
 from dataclasses import dataclass, field
@@ -104,6 +105,12 @@ class Connection:
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What every request carries. Holds the token: never log it."""
         return (("authorization", f"Bearer {self.token}"),) if self.token is not None else ()
+
+    def at(self, endpoint: str) -> Connection:
+        """The same credentials and trust for another endpoint of the same cluster. `SetupError` as from `of`."""
+        other = dataclasses.replace(self, endpoint=endpoint)
+        other.check()
+        return other
 
     def channel(self, *, own: bool = False) -> grpc.Channel:
         """Opens a channel; `own` has a connection of its own. No answer is waited for."""
