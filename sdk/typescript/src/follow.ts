@@ -26,7 +26,8 @@ export interface Following {
 /** One call of a caller. @internal */
 export class Call {
   readonly #connection: Connection;
-  readonly #giveUpAt: number | undefined;
+  /** Until when a cluster that is away is tried again: the caller's deadline, when there is one. */
+  readonly #deadline: number | undefined;
   /** Which call it is: the id of ours, or that of the earlier call with the same key. */
   invocationId: string;
 
@@ -38,7 +39,7 @@ export class Call {
     this.#connection = connection;
     this.invocationId = spec.invocationId;
     const { timeoutMs } = following;
-    this.#giveUpAt = timeoutMs === undefined ? undefined : Date.now() + timeoutMs + SLACK_MS;
+    this.#deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
   }
 
   /** The result, by the cheapest way: one request, and more only while the call goes on. */
@@ -53,7 +54,7 @@ export class Call {
   async #call(signal: AbortSignal | undefined) {
     const wait = this.#wait();
     const request = { spec: this.spec, waitMs: wait };
-    const asking = { timeoutMs: wait + SLACK_MS, signal, retryUntil: this.#giveUpAt ?? Date.now() + AWAY_MS };
+    const asking = { timeoutMs: wait + SLACK_MS, signal, retryUntil: this.#deadline ?? Date.now() + AWAY_MS };
     return await ask(this.#connection, this.#connection.invocations, (client) => client.call, request, asking);
   }
 
@@ -65,6 +66,7 @@ export class Call {
   async *events(): AsyncGenerator<Event | ToolResult, void, void> {
     const { signal } = this.following;
     let [last, accepted, failures, awaySince] = [0n, false, 0, 0];
+    this.#mayBegin();
     for (;;) {
       try {
         const stream = accepted ? this.#watch(last + 1n) : this.#invoke();
@@ -85,7 +87,7 @@ export class Call {
       } catch (error) {
         if (signal?.aborted) throw await this.cancel(signal.reason);
         awaySince ||= Date.now();
-        const until = this.#giveUpAt ?? awaySince + AWAY_MS;
+        const until = this.#deadline ?? awaySince + AWAY_MS;
         if (!isAway(error) || Date.now() >= until) throw error;
         await pause(backoff(failures++, error.retryAfterMs)).catch(() => {});
       }
@@ -107,12 +109,19 @@ export class Call {
   /** Ends `work` when the caller's signal fires, and cancels the call. */
   async #cancelable<T>(work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
     const { signal } = this.following;
+    this.#mayBegin();
     try {
       return await work(signal);
     } catch (error) {
       if (!signal?.aborted) throw error;
       throw await this.cancel(signal.reason);
     }
+  }
+
+  /** A call that is canceled before it was made is not made. */
+  #mayBegin(): void {
+    const { signal } = this.following;
+    if (signal?.aborted) throw new CanceledError(undefined, true, signal.reason);
   }
 
   /** Asks to cancel the call; what to throw then. */

@@ -64,9 +64,9 @@ export async function retrying<T>(once: () => Promise<T>, asking: Asking): Promi
   }
 }
 
-/** How long to wait after so many failures, in milliseconds: doubled each time up to 5 s, and spread by chance. @internal */
+/** How long to wait after so many failures, in milliseconds: doubled each time up to 2 s, and spread by chance. @internal */
 export function backoff(failures: number, atLeastMs = 0): number {
-  const most = Math.min(5_000, 100 * 2 ** Math.min(failures, 10));
+  const most = Math.min(2_000, 100 * 2 ** Math.min(failures, 10));
   return Math.max(atLeastMs, most / 2 + (Math.random() * most) / 2);
 }
 

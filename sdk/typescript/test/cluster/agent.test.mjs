@@ -1,0 +1,259 @@
+// The agent's side against a real cluster: results, errors, events, people, batches, what there is.
+
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { CanceledError, DECLINED, JsonText, RequestError, ToolError } from "toolplane";
+
+import { eventually, namespace, open } from "../helpers/cluster.mjs";
+import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
+
+let name, worker, path;
+const group = { after: (end) => ends.push(end) };
+const ends = [];
+
+before(async () => {
+  name = await namespace();
+  path = folder(group);
+  worker = await WorkerProcess.start(group, name, path);
+});
+test.after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+test("a call gives a value, and its record", async (t) => {
+  const tools = await open(t);
+  const result = await tools.call(`${name}.word_count`, { text: "one two three" });
+  assert.equal(result.value, 3);
+  assert.equal(result.json, "3");
+  assert.equal(result.status, "succeeded");
+  assert.match(result.invocationId, /^inv_[0-9a-f]{32}$/);
+  const nothing = await tools.call(`${name}.nothing`);
+  assert.equal(nothing.value, null);
+  const { invocation, result: same } = await tools.get(result.invocationId);
+  assert.equal(invocation.toolName, `${name}.word_count`);
+  assert.deepEqual(same.record, result.record);
+});
+
+test("integers of any size survive both ways", async (t) => {
+  const tools = await open(t);
+  const big = 123456789012345678901234567890n;
+  const result = await tools.call(`${name}.echo`, { big, list: [9007199254740993n, 1], text: "12345678901234567890" });
+  assert.equal(result.json, `{"big":${big},"list":[9007199254740993,1],"text":"12345678901234567890"}`);
+  assert.deepEqual(result.exact, { big, list: [9007199254740993n, 1], text: "12345678901234567890" });
+  assert.equal(result.value.list[0], 9007199254740992, "an ordinary number is rounded, as by JSON.parse");
+  const exact = await open(t, { bigints: true });
+  assert.equal((await exact.call(`${name}.echo`, new JsonText(`{"big": ${big}}`))).value.big, big);
+});
+
+test("a failure is a typed error with the code, class and advice of the cluster", async (t) => {
+  const tools = await open(t);
+  const typed = await tools.call(`${name}.fails`, { typed: true }).catch((error) => error);
+  assert.ok(typed instanceof ToolError);
+  assert.deepEqual(
+    [typed.code, typed.errorClass, typed.retry, typed.sideEffects],
+    ["acme.no_such_order", "execution_failed", "change_arguments", "none"],
+  );
+  assert.equal(typed.result.invocationId, typed.invocationId);
+  const plain = await tools.call(`${name}.fails`).catch((error) => error);
+  assert.deepEqual([plain.code, plain.retry, plain.message], ["tool.failed", "verify_before_retry", "it broke [tool.failed]"]);
+  const schema = await tools.call(`${name}.word_count`, { text: 3 }).catch((error) => error);
+  assert.deepEqual([schema.code, schema.fieldViolations[0].field], ["input.schema_violation", "/text"]);
+  const unknown = await tools.call(`${name}.no_such_tool`).catch((error) => error);
+  assert.deepEqual([unknown.code, unknown.errorClass], ["surface.unknown_tool", "unknown_tool"]);
+  const refused = await tools.call(`${name}.echo`, new JsonText("{'a'}")).catch((error) => error);
+  assert.ok(refused instanceof RequestError);
+  assert.deepEqual([refused.code, refused.status, refused.fieldViolations[0].field], ["INVALID_ARGUMENT", "INVALID_ARGUMENT", "spec.model_input"]);
+  const missing = await tools.get("inv_none").catch((error) => error);
+  assert.deepEqual([missing.code, missing.status, missing.retry], ["NOT_FOUND", "NOT_FOUND", "never"]);
+});
+
+test("the same key is the same call", async (t) => {
+  const tools = await open(t);
+  const idempotencyKey = `key-${Math.random()}`;
+  const first = await tools.call(`${name}.facts`, {}, { idempotencyKey });
+  const again = await tools.call(`${name}.facts`, {}, { idempotencyKey });
+  assert.equal(again.invocationId, first.invocationId);
+  const other = await tools.call(`${name}.echo`, { other: 1 }, { idempotencyKey }).catch((error) => error);
+  assert.ok(other instanceof RequestError, String(other));
+});
+
+test("a stream gives events, progress and the result, in order", async (t) => {
+  const tools = await open(t);
+  const [events, kinds] = [[], []];
+  let result;
+  for await (const item of tools.stream(`${name}.steps`)) {
+    kinds.push(item.kind);
+    if (item.kind === "result") result = item.result;
+    else events.push(item.event.sequence);
+    if (item.kind === "progress") {
+      assert.deepEqual([item.progress.message, item.progress.percent, item.progress.current_step], ["reading", 50, "read"]);
+      worker.send({ event: "go on" });
+    }
+  }
+  assert.deepEqual(events, events.map((_, at) => BigInt(at + 1)));
+  assert.ok(kinds.includes("progress") && kinds.at(-1) === "result");
+  assert.equal(result.text, "done");
+});
+
+test("progress is heard by a callback", async (t) => {
+  const tools = await open(t);
+  const heard = [];
+  const onProgress = (progress) => (heard.push(progress.percent), worker.send({ event: "go on" }));
+  await tools.call(`${name}.steps`, {}, { onProgress });
+  assert.deepEqual(heard, [50]);
+});
+
+test("a signal cancels the call, and the tool hears it", async (t) => {
+  const tools = await open(t);
+  for (const watched of [false, true]) {
+    const controller = new AbortController();
+    const options = { signal: controller.signal, ...(watched ? { onProgress: () => {} } : {}) };
+    const call = tools.call(`${name}.once`, { id: `canceled-${watched}` }, options).catch((error) => error);
+    await worker.tells("began");
+    controller.abort(new Error("enough"));
+    const error = await call;
+    assert.ok(error instanceof CanceledError, String(error));
+    assert.deepEqual([error.name, error.accepted, error.cause.message], ["AbortError", true, "enough"]);
+    assert.equal((await worker.tells("stopped")).reason, "the call was canceled");
+    const result = await tools.wait(error.invocationId);
+    assert.deepEqual([result.status, result.error.code], ["canceled", "exec.canceled"]);
+  }
+  const made = AbortSignal.abort();
+  await assert.rejects(tools.call(`${name}.once`, { id: "never" }, { signal: made }), CanceledError);
+  assert.ok(!ledger(path).some((line) => line.startsWith("never")));
+});
+
+test("a call that is submitted is waited for, or canceled, by its id", async (t) => {
+  const tools = await open(t);
+  const id = await tools.submit(`${name}.once`, { id: "submitted" });
+  await worker.tells("began");
+  assert.equal((await tools.get(id)).result, undefined);
+  worker.send({ event: "go on" });
+  assert.equal((await tools.wait(id)).text, "done submitted");
+  const other = await tools.submit(`${name}.once`, { id: "other" });
+  await worker.tells("began");
+  assert.equal(await tools.cancel(other, "not wanted"), true);
+  assert.equal((await tools.wait(other)).status, "canceled");
+  await worker.tells("stopped");
+});
+
+test("a deadline of the caller ends the call", async (t) => {
+  const tools = await open(t);
+  const error = await tools.call(`${name}.once`, { id: "late" }, { timeoutMs: 400 }).catch((error) => error);
+  assert.ok(error instanceof ToolError, String(error));
+  assert.equal(error.errorClass, "timeout");
+  await worker.tells("began");
+  await worker.tells("stopped");
+});
+
+test("an approval is answered by a callback, or left to people", async (t) => {
+  const tools = await open(t);
+  const asked = [];
+  const approved = await tools.call(`${name}.danger`, {}, { onApproval: (approval) => (asked.push(approval.toolName), "approve") });
+  assert.equal(approved.text, "destroyed");
+  assert.deepEqual(asked, [`${name}.danger`]);
+  const denied = await tools.call(`${name}.danger`, {}, { onApproval: () => "deny" }).catch((error) => error);
+  assert.equal(denied.errorClass, "approval_rejected");
+  let left;
+  const waiting = tools.call(`${name}.danger`, {}, { onApproval: (approval) => void (left = approval.approvalId) });
+  await eventually("the callback is asked", () => left);
+  await tools.resolveApproval(left, "approve");
+  assert.equal((await waiting).text, "destroyed");
+  const nobody = await tools.call(`${name}.danger`, {}, { noApprover: true }).catch((error) => error);
+  assert.equal(nobody.errorClass, "permission_denied");
+  assert.equal(ledger(path).filter((line) => line === "danger").length, 2);
+  const broken = new Error("the callback broke");
+  await assert.rejects(tools.call(`${name}.danger`, {}, { onApproval: () => Promise.reject(broken) }), broken);
+});
+
+test("a question is answered, declined, or expires; the tool's time stands still meanwhile", async (t) => {
+  const tools = await open(t);
+  const questions = [];
+  const onInput = (question) => (questions.push(question), "red");
+  assert.equal((await tools.call(`${name}.asks`, {}, { onInput })).text, "it is red");
+  assert.equal(questions[0].prompt, "Which colour?");
+  assert.deepEqual(questions[0].schema, { type: "string", enum: ["red", "blue"] });
+  assert.equal((await tools.call(`${name}.asks`, {}, { onInput: () => DECLINED })).text, "nobody said: declined");
+  assert.equal((await tools.call(`${name}.asks`, { ttlMs: 300 })).text, "nobody said: expired");
+  const id = await tools.submit(`${name}.asks`);
+  await eventually("it asks", async () => (await tools.get(id)).invocation.pendingInput);
+  await assert.rejects(tools.provideInput(id, "green"), RequestError);
+  await tools.provideInput(id, "blue");
+  assert.equal((await tools.wait(id)).text, "it is blue");
+});
+
+test("large results are read whole or by range, and proved", async (t) => {
+  const tools = await open(t);
+  const size = 700_000;
+  const text = await tools.call(`${name}.large`, { kind: "text", size });
+  assert.equal(text.kept.length, 1);
+  assert.ok(text.text.length < 10_000 && text.text.startsWith("0123456789"));
+  assert.equal(await text.whole(), "0123456789".repeat(size / 10));
+  const part = Buffer.concat(await Array.fromAsync?.(text.kept[0].read({ offset: 15, limit: 10 })) ?? [await text.kept[0].bytes({ offset: 15, limit: 10 })]);
+  assert.equal(part.toString(), "5678901234");
+  const json = await tools.call(`${name}.large`, { kind: "json", size });
+  assert.equal((await json.whole()).items.length, size);
+  const file = await tools.call(`${name}.large`, { kind: "bytes", size });
+  const [kept] = file.kept;
+  assert.deepEqual([kept.size, kept.mediaType], [size, "application/octet-stream"]);
+  let [read, chunks] = [0, 0];
+  for await (const chunk of kept.stream()) [read, chunks] = [read + chunk.length, chunks + 1];
+  assert.ok(read === size && chunks > 1, `${read} bytes in ${chunks} parts`);
+  let again = 0;
+  for await (const chunk of tools.read(file.invocationId, kept.ref)) again += chunk.length;
+  assert.equal(again, size);
+  await assert.rejects(tools.read(file.invocationId, "toolplane://payloads/none").next(), RequestError);
+});
+
+test("a reply may have everything", async (t) => {
+  const tools = await open(t);
+  const result = await tools.call(`${name}.rich`);
+  assert.deepEqual(result.value, { in: "structure" });
+  assert.equal(result.text, "in words");
+  assert.deepEqual(result.content.map(({ $case }) => $case).sort(), ["diff", "file", "log", "text"]);
+  assert.equal(await result.kept[0].text(), "a file");
+  assert.deepEqual(result.contextModifiers, [{ kind: "remember", text: "this" }]);
+  assert.equal(result.record.uiFacingSummary, "all there is");
+  const [artifact] = result.record.artifactRefs;
+  assert.deepEqual([artifact.artifactId, artifact.version], ["report-1", "1"]);
+});
+
+test("a batch is accepted as a whole, and answers in the declared order", async (t) => {
+  const tools = await open(t);
+  const calls = [1, 2, 3].map((n) => ({ name: `${name}.word_count`, args: { text: "word ".repeat(n) } }));
+  const { results, batch } = await tools.batch([...calls, { name: `${name}.fails`, dependsOn: [0] }], { maxParallel: 2 });
+  assert.deepEqual(results.slice(0, 3).map(({ value }) => value), [1, 2, 3]);
+  assert.deepEqual([results[3].isError, results[3].error.code], [true, "tool.failed"]);
+  assert.equal(batch.members.length, 4);
+  const dependent = [{ name: `${name}.fails` }, { ...calls[0], dependsOn: [0] }];
+  const halted = await tools.batch(dependent, { onFailure: "cancel_dependent" });
+  assert.equal(halted.results[1].error.errorClass, "sibling_canceled");
+  await assert.rejects(tools.batch([calls[0], { ...calls[1], dependsOn: [7] }]), RequestError);
+  const controller = new AbortController();
+  const stopped = tools.batch([{ name: `${name}.once`, args: { id: "batched" } }], { signal: controller.signal }).catch((error) => error);
+  await worker.tells("began");
+  controller.abort();
+  assert.ok((await stopped) instanceof CanceledError);
+  await worker.tells("stopped");
+});
+
+test("tools are listed, searched and loaded, and a surface may have fewer", async (t) => {
+  const tools = await open(t);
+  const listed = (await tools.list()).find((tool) => tool.name === `${name}.word_count`);
+  assert.equal(listed.state, "loaded");
+  const { loaded, failed } = await tools.load([`${name}.word_count`, `${name}.word_cuont`]);
+  assert.equal(loaded[0].description, "Counts the words of a text.");
+  assert.equal(loaded[0].inputSchema.properties.text.description, "The text.");
+  assert.equal(failed[0].name, `${name}.word_cuont`);
+  const deferred = await tools.surface({ tools: [`${name}.word_count`, `${name}.echo`], defer: "all" });
+  const { found } = await deferred.search("count words");
+  assert.deepEqual(found.map((tool) => tool.name), [`${name}.word_count`]);
+  const early = await deferred.call(`${name}.word_count`, { text: "a" }).catch((error) => error);
+  assert.equal(early.errorClass, "schema_not_loaded");
+  await deferred.load([`${name}.word_count`]);
+  assert.equal((await deferred.call(`${name}.word_count`, { text: "a" })).value, 1);
+  const outside = await deferred.call(`${name}.nothing`).catch((error) => error);
+  assert.equal(outside.errorClass, "capability_gap");
+  assert.ok(Array.isArray((await tools.search("select:nothing_of_this_name")).missing));
+});
