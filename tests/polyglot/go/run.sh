@@ -1,0 +1,40 @@
+#!/bin/sh
+# Makes stubs from the protos as they are, builds the agent, and runs it.
+#
+# Usage: GO_FOLDER=... PYTHON=... run.sh HOST:PORT PROTO_FOLDER
+#
+#   GO_FOLDER  holds Go, gRPC for Go and the two generators, as `cargo xtask test --prepare` unpacks them (target/go)
+#   PYTHON     a Python with grpcio-tools: its `protoc` is as good as any
+#
+# In a module of your own, the same two `protoc` plugins come from `go install`, and gRPC from `go get google.golang.org/grpc`.
+set -eu
+endpoint=$1
+proto=$(cd "$2" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/toolplane-go-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# The protos name no Go package, so each is told where its code belongs: all of them in one.
+package='example.org/toolplane/v1;toolplanev1'
+mappings=$(cd "$proto" && for file in toolplane/v1/*.proto; do
+    printf '%s\n' "--go_opt=M$file=$package" "--go-grpc_opt=M$file=$package"
+done)
+mkdir -p "$work/src/agent"
+(
+    cd "$proto"
+    # Word splitting is meant: one option for each word, and none of them has a space.
+    # shellcheck disable=SC2086
+    "$PYTHON" -m grpc_tools.protoc -I. $mappings \
+        --plugin="protoc-gen-go=$GO_FOLDER/usr/bin/protoc-gen-go" --go_out="$work/src" \
+        --plugin="protoc-gen-go-grpc=$GO_FOLDER/usr/bin/protoc-gen-go-grpc" --go-grpc_out="$work/src" \
+        toolplane/v1/*.proto
+)
+cp "$here"/*.go "$work/src/agent"
+
+# gRPC comes from Debian's packages, which are a GOPATH and no modules. What is compiled once is kept in the cache; `-trimpath` lets
+# it fit although the folder is another one each time, and code that is not optimised is compiled in two thirds of the time.
+GOROOT=$(echo "$GO_FOLDER"/usr/lib/go-*)
+export GOROOT GO111MODULE=off GOPATH="$work:$GO_FOLDER/usr/share/gocode" GOCACHE="$GO_FOLDER/cache" GOFLAGS= GOTOOLCHAIN=local
+export CGO_ENABLED=0
+"$GOROOT/bin/go" build -trimpath -gcflags='all=-N -l' -o "$work/bin/agent" agent
+"$work/bin/agent" "$endpoint"
