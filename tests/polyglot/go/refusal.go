@@ -10,6 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// domain is where the reasons of Toolplane have their meaning.
+const domain = "toolplane.dev"
+
 // Refusal is a request that was refused: nothing was accepted.
 type Refusal struct {
 	// Code is the one of gRPC.
@@ -20,8 +23,8 @@ type Refusal struct {
 	Reason string
 	// Retry says whether to try again: `never`, `after_change`, and so on.
 	Retry string
-	// Wait is how long to wait before that; 0 when nothing is said.
-	Wait time.Duration
+	// RetryAfter is how long to wait before that; 0 when nothing is said.
+	RetryAfter time.Duration
 	// Fields has the rule that each wrong field broke.
 	Fields map[string]string
 }
@@ -36,9 +39,11 @@ func refusalOf(err error) (*Refusal, bool) {
 	for _, detail := range answer.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
-			refusal.Reason, refusal.Retry = detail.GetReason(), detail.GetMetadata()["retry"]
+			if detail.GetDomain() == domain {
+				refusal.Reason, refusal.Retry = detail.GetReason(), detail.GetMetadata()["retry"]
+			}
 		case *errdetails.RetryInfo:
-			refusal.Wait = detail.GetRetryDelay().AsDuration()
+			refusal.RetryAfter = detail.GetRetryDelay().AsDuration()
 		case *errdetails.BadRequest:
 			for _, violation := range detail.GetFieldViolations() {
 				refusal.Fields[violation.GetField()] = violation.GetDescription()

@@ -11,7 +11,7 @@ set -eu
 endpoint=$1
 proto=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/toolplane-go-XXXXXX")
+work=$(mktemp -d "$GO_FOLDER/work-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 # The protos name no Go package, so each is told where its code belongs: all of them in one.
