@@ -1,4 +1,4 @@
-//! Python and Node with what their gRPC clients need. `cargo xtask test` installs both below `target/`.
+//! Python, Node, Go and Java with what their gRPC clients need. `cargo xtask test` puts all of it below `target/`, but for the JDK.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,6 +30,27 @@ pub fn node() -> Result<PathBuf, Problem> {
         }
     }
     Ok(folder)
+}
+
+/// The folder with Go, its gRPC and its generators of stubs, as `tests/polyglot/go/run.sh` wants it.
+pub fn go() -> Result<PathBuf, Problem> {
+    complete("go", "gRPC for Go")
+}
+
+/// The folder with gRPC for Java and its generators of stubs, as `tests/polyglot/java/run.sh` wants it; there is a JDK, too.
+pub fn java() -> Result<PathBuf, Problem> {
+    match Command::new("javac").arg("-version").output() {
+        Ok(output) if output.status.success() => complete("java", "gRPC for Java"),
+        Ok(output) => Err(missing("a JDK", &String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(missing("a JDK", &error.to_string())),
+    }
+}
+
+/// A folder whose preparation has come to its end: this file is written last.
+fn complete(name: &str, what: &str) -> Result<PathBuf, Problem> {
+    let folder = binary::target().join(name);
+    let packages = folder.join("packages");
+    if packages.is_file() { Ok(folder) } else { Err(missing(what, &format!("no {}", packages.display()))) }
 }
 
 /// The `buf` program.

@@ -7,11 +7,66 @@ use std::process::Command;
 
 use crate::command::{self, TaskError};
 
+mod debian;
+
+use debian::Packages;
+
 /// What the Python agent and its stub generator need.
 const PYTHON: [&str; 4] =
     ["grpcio~=1.74", "grpcio-tools~=1.74", "grpcio-reflection~=1.74", "grpcio-health-checking~=1.74"];
 /// What the Node agent and the proto checks need.
 const NODE: [&str; 3] = ["@grpc/grpc-js@^1.13", "@grpc/proto-loader@^0.8", "@bufbuild/buf@^1.55"];
+
+/// What the agent in Go is made with. Of Debian's releases this is the oldest whose gRPC fits its generators.
+const GO: Packages = Packages {
+    release: "trixie",
+    names: &[
+        "golang-1.24-go",
+        "golang-1.24-src",
+        "golang-github-golang-protobuf-1-5-dev",
+        "golang-golang-x-net-dev",
+        "golang-golang-x-sys-dev",
+        "golang-golang-x-text-dev",
+        "golang-google-genproto-dev",
+        "golang-google-grpc-dev",
+        "golang-google-protobuf-dev",
+        "protoc-gen-go",
+        "protoc-gen-go-grpc",
+    ],
+    // Tests, the sources of the toolchain itself, tools that no build needs, and the stubs of every service of Google.
+    without: &[
+        "./usr/share/doc",
+        "./usr/share/go-*/api",
+        "./usr/share/go-*/test",
+        "./usr/share/go-*/src/cmd",
+        "./usr/lib/go-*/pkg/tool/*/[d-km-z]*",
+        "./usr/share/gocode/src/google.golang.org/genproto/googleapis/[a-qs-z]*",
+        "*_test.go",
+        "testdata",
+    ],
+};
+/// What the agent in Java is made with, beside a JDK. Programs of this release also run on newer ones.
+const JAVA: Packages = Packages {
+    release: "bookworm",
+    names: &[
+        "libgeronimo-annotation-1.3-spec-java",
+        "libgoogle-common-protos-java",
+        "libgoogle-gson-java",
+        "libgrpc-java",
+        "libguava-java",
+        "libjctools-java",
+        "libnetty-java",
+        "libopencensus-java",
+        "libperfmark-java",
+        "libprotobuf-dev",
+        "libprotobuf-java",
+        "libprotobuf32",
+        "libprotoc32",
+        "protobuf-compiler",
+        "protobuf-compiler-grpc-java-plugin",
+    ],
+    without: &["./usr/share/doc", "./usr/share/man", "./usr/share/maven-repo", "*.a", "*.h"],
+};
 
 /// Makes sure of `bwrap`. Without it the cluster still runs, but its worker says that it has no sandbox and gets no shell or
 /// process calls.
@@ -103,4 +158,57 @@ pub(crate) fn node() -> Result<(), TaskError> {
 fn own_package(folder: &Path) -> Result<(), TaskError> {
     let manifest = folder.join("package.json");
     fs::write(&manifest, "{\"private\": true}\n").map_err(TaskError::file(&manifest))
+}
+
+/// Go with gRPC below `target/go`. Where it cannot be had, the test of the client in Go fails and all others run.
+pub(crate) fn go() {
+    told("Go", || {
+        let folder = command::target().join("go");
+        // One `protoc` is enough: that of Python.
+        let python = command::target().join("venv/bin/python");
+        unpacked("Go", &GO, &folder, |build| build.env("GO_FOLDER", &folder).env("PYTHON", python))
+    });
+}
+
+/// Java with gRPC below `target/java`; the JDK is the machine's. Where one of them cannot be had, the test of the client in
+/// Java fails and all others run.
+pub(crate) fn java() {
+    if !command::works("javac", &["-version"]) {
+        println!("`javac` is missing; installing the package `default-jdk-headless` ...");
+        if !(apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "default-jdk-headless"])) {
+            println!("could not install it: install a JDK (17 or newer) with the system's package manager.");
+        }
+    }
+    told("Java", || {
+        let folder = command::target().join("java");
+        unpacked("Java", &JAVA, &folder, |build| build.env("JAVA_FOLDER", &folder))
+    });
+}
+
+/// Says why something is missing.
+fn told(what: &str, install: impl FnOnce() -> Result<(), TaskError>) {
+    if let Err(error) = install() {
+        println!("could not prepare gRPC for {what}: {error}");
+        println!("the test of the client in {what} will fail; that of every other language runs.");
+    }
+}
+
+/// Unpacks packages and compiles the client once, which proves them and fills the caches that are kept beside them.
+fn unpacked(
+    language: &str,
+    packages: &Packages,
+    folder: &Path,
+    environment: impl FnOnce(&mut Command) -> &mut Command,
+) -> Result<(), TaskError> {
+    if packages.are_in(folder) {
+        return Ok(());
+    }
+    println!("unpacking gRPC for {language} into {} ...", folder.display());
+    packages.unpack(folder)?;
+    let mut build = Command::new("sh");
+    let script = format!("tests/polyglot/{}/run.sh", language.to_lowercase());
+    build.current_dir(command::root()).args([script.as_str(), "proto"]);
+    environment(&mut build);
+    command::run(build)?;
+    packages.keep(folder)
 }

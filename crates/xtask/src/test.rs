@@ -25,6 +25,8 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     needs::redis()?;
     needs::python()?;
     needs::node()?;
+    needs::go();
+    needs::java();
     if args.prepare {
         return Ok(());
     }

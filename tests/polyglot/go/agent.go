@@ -169,7 +169,8 @@ type Progress struct {
 // OnProgress is told how far a call is while it runs. An error of it ends the watching, not the call.
 type OnProgress func(Progress) error
 
-// Follow makes a call over a stream and approves it where that is asked. Nobody is told of progress when onProgress is nil.
+// Follow makes a call over a stream and approves it where that is asked. Nobody is told of progress when onProgress is
+// nil.
 func (a *Agent) Follow(ctx context.Context, spec *pb.InvocationSpec, onProgress OnProgress) (*Followed, error) {
 	stream, err := a.invocations.Invoke(ctx, &pb.InvokeRequest{Spec: spec})
 	if err != nil {

@@ -61,8 +61,8 @@ func (a *Agent) readRange(ctx context.Context, call, uri string, offset, limit u
 	}
 }
 
-// Replay reads the events of a call that has ended once more, from the third on, and says how many there are. They and the
-// result have to be the same as before.
+// Replay reads the events of a call that has ended once more, from the third on, and says how many there are. They and
+// the result have to be the same as before.
 func (a *Agent) Replay(ctx context.Context, call *Followed) (int, error) {
 	const first = 3
 	request := &pb.WatchInvocationRequest{InvocationId: call.Result.GetInvocationId(), FromSeq: first}

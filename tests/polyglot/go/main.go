@@ -1,8 +1,8 @@
 // An agent in Go: declares a tool, lists and searches, calls with and without a stream, has calls approved, fetches a
 // large result, and reads what a refusal says.
 //
-// Usage: agent HOST:PORT. It makes no surface: calls that name none are made in the tenant's default one, which has every
-// tool as it is declared now.
+// Usage: agent HOST:PORT. It makes no surface: calls that name none are made in the tenant's default one, which has
+// every tool as it is declared now.
 package main
 
 import (
@@ -82,7 +82,7 @@ func find(ctx context.Context, agent *Agent) error {
 		return err
 	}
 	say("surface", surface.GetSurfaceId(), surface.GetCounts().GetLoaded(), "loaded")
-	if err := agent.Search(ctx, "digest of a file", digestName); err != nil {
+	if err := agent.Search(ctx, "go digest of a file", digestName); err != nil {
 		return err
 	}
 	say("searched", digestName)
@@ -185,8 +185,8 @@ func twice(ctx context.Context, agent *Agent) error {
 	return nil
 }
 
-// beRefused makes wrong requests. What is wrong with a request is an error of the RPC, and nothing was accepted; what is
-// wrong with the arguments of a call is its result.
+// beRefused makes wrong requests. What is wrong with a request is an error of the RPC, and nothing was accepted; what
+// is wrong with the arguments of a call is its result.
 func beRefused(ctx context.Context, agent *Agent) error {
 	doubled := agent.Spec(digestName, nil)
 	doubled.ModelInput = &pb.JsonPayload{Body: &pb.JsonPayload_Inline{Inline: []byte(`{"path":"a","path":"b"}`)}}

@@ -11,8 +11,8 @@ import (
 	pb "example.org/toolplane/v1"
 )
 
-// value makes a JSON value to send: its exact bytes and their digest. It panics on what cannot be written as JSON, which
-// would be a mistake in this program.
+// value makes a JSON value to send: its exact bytes and their digest. It panics on what cannot be written as JSON,
+// which would be a mistake in this program.
 func value(something any) *pb.JsonPayload {
 	text := &bytes.Buffer{}
 	encoder := json.NewEncoder(text)

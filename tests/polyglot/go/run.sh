@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes stubs from the protos as they are, builds the agent, and runs it.
+# Makes stubs from the protos as they are, compiles the agent, and runs it.
 #
-# Usage: GO_FOLDER=... PYTHON=... run.sh HOST:PORT PROTO_FOLDER
+# Usage: GO_FOLDER=... PYTHON=... run.sh PROTO_FOLDER [HOST:PORT]; without an address it only compiles.
 #
 #   GO_FOLDER  holds Go, gRPC for Go and the two generators, as `cargo xtask test --prepare` unpacks them (target/go)
 #   PYTHON     a Python with grpcio-tools: its `protoc` is as good as any
 #
-# In a module of your own, the same two `protoc` plugins come from `go install`, and gRPC from `go get google.golang.org/grpc`.
+# In a module of your own, the same two plugins of `protoc` come from `go install`, and gRPC from
+# `go get google.golang.org/grpc`.
 set -eu
-endpoint=$1
-proto=$(cd "$2" && pwd)
+proto=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "$GO_FOLDER/work-XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -31,10 +31,11 @@ mkdir -p "$work/src/agent"
 )
 cp "$here"/*.go "$work/src/agent"
 
-# gRPC comes from Debian's packages, which are a GOPATH and no modules. What is compiled once is kept in the cache; `-trimpath` lets
-# it fit although the folder is another one each time, and code that is not optimised is compiled in two thirds of the time.
+# gRPC comes from Debian's packages, which are a GOPATH and no modules. What is compiled once is kept in the cache;
+# `-trimpath` lets it fit although the folder is another one each time, and code that is not optimized is compiled in two
+# thirds of the time.
 GOROOT=$(echo "$GO_FOLDER"/usr/lib/go-*)
-export GOROOT GO111MODULE=off GOPATH="$work:$GO_FOLDER/usr/share/gocode" GOCACHE="$GO_FOLDER/cache" GOFLAGS= GOTOOLCHAIN=local
-export CGO_ENABLED=0
+export GOROOT GOPATH="$work:$GO_FOLDER/usr/share/gocode" GOCACHE="$GO_FOLDER/cache"
+export GO111MODULE=off GOTOOLCHAIN=local GOFLAGS= CGO_ENABLED=0
 "$GOROOT/bin/go" build -trimpath -gcflags='all=-N -l' -o "$work/bin/agent" agent
-"$work/bin/agent" "$endpoint"
+[ $# -lt 2 ] || "$work/bin/agent" "$2"

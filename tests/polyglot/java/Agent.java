@@ -44,8 +44,8 @@ import toolplane.v1.Vocabulary.ApprovalState;
 import toolplane.v1.Vocabulary.PermissionOption;
 
 /**
- * Finds and calls tools. No method names a surface: the tenant's default one is meant. What a server refuses is thrown as
- * {@code StatusRuntimeException}; {@link Refusal} reads it.
+ * Finds and calls tools. No method names a surface: the tenant's default one is meant. What a server refuses is thrown
+ * as {@code StatusRuntimeException}; {@link Refusal} reads it.
  */
 final class Agent {
   private final String name;

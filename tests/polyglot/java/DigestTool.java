@@ -59,7 +59,8 @@ final class DigestTool {
   }
 
   private static ExecutionProfile.Builder execution() {
-    ProcessBinding.Builder process = ProcessBinding.newBuilder().addAllArgv(List.of("/usr/bin/sha256sum", "--", "{path}"));
+    List<String> command = List.of("/usr/bin/sha256sum", "--", "{path}");
+    ProcessBinding.Builder process = ProcessBinding.newBuilder().addAllArgv(command);
     return ExecutionProfile.newBuilder()
         .setExecutionProfileId("exec_java_sha256")
         .setExecutionKindCode(ExecutionKind.EXECUTION_KIND_LOCAL_PROCESS)

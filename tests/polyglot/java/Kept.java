@@ -51,8 +51,8 @@ final class Kept {
   }
 
   /**
-   * Reads the events of a call that has ended once more, from the third on, and answers how many there are. They and the
-   * result have to be the same as before.
+   * Reads the events of a call that has ended once more, from the third on, and answers how many there are. They and
+   * the result have to be the same as before.
    */
   static int replay(Agent agent, Followed call) {
     var request = WatchInvocationRequest.newBuilder().setInvocationId(call.result().getInvocationId()).setFromSeq(3);

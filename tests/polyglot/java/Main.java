@@ -21,8 +21,8 @@ import toolplane.v1.Result.ToolResult;
  * An agent in Java: declares a tool, lists and searches, calls with and without a stream, has calls approved, fetches a
  * large result, and reads what a refusal says.
  *
- * <p>Usage: {@code Main HOST:PORT}. It makes no surface: calls that name none are made in the tenant's default one, which
- * has every tool as it is declared now.
+ * <p>Usage: {@code Main HOST:PORT}. It makes no surface: calls that name none are made in the tenant's default one,
+ * which has every tool as it is declared now.
  */
 public final class Main {
   /** The example tool that runs commands. No rule allows commands, so a person is asked about each. */
@@ -64,7 +64,7 @@ public final class Main {
     var surface = agent.defaultSurface();
     check(surface.getSurfaceId().equals("default"), "another surface is the default one", surface);
     say("surface", surface.getSurfaceId(), surface.getCounts().getLoaded(), "loaded");
-    List<String> found = agent.search("digest of a file");
+    List<String> found = agent.search("java digest of a file");
     check(found.indexOf(DigestTool.NAME) == 0, "something else is found first", found);
     say("searched", DigestTool.NAME);
     var loaded = agent.load(DigestTool.NAME);
@@ -129,8 +129,8 @@ public final class Main {
   }
 
   /**
-   * Makes wrong requests. What is wrong with a request is an error of the RPC, and nothing was accepted; what is wrong with
-   * the arguments of a call is its result.
+   * Makes wrong requests. What is wrong with a request is an error of the RPC, and nothing was accepted; what is wrong
+   * with the arguments of a call is its result.
    */
   private void beRefused() {
     JsonPayload doubled = Json.exactly("{\"path\":\"a\",\"path\":\"b\"}");

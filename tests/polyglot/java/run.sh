@@ -1,15 +1,14 @@
 #!/bin/sh
 # Makes stubs from the protos as they are, compiles the agent, and runs it.
 #
-# Usage: JAVA_FOLDER=... run.sh HOST:PORT PROTO_FOLDER
+# Usage: JAVA_FOLDER=... run.sh PROTO_FOLDER [HOST:PORT]; without an address it only compiles.
 #
 #   JAVA_FOLDER  holds `protoc`, its plugin for gRPC, and gRPC for Java, as `cargo xtask test --prepare` unpacks them
 #                (target/java); `java` and `javac` (17 or newer) are the machine's
 #
 # In a project of your own, a plugin of Maven or Gradle for protobuf does the first half.
 set -eu
-endpoint=$1
-proto=$(cd "$2" && pwd)
+proto=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "$JAVA_FOLDER/work-XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -43,4 +42,4 @@ fi
 # shellcheck disable=SC2086,SC2046
 javac $(printf -- '-J%s ' $quick) -Xlint:all -Werror -proc:none -cp "$stubs:$jars" -d "$work/classes" "$here"/*.java
 # shellcheck disable=SC2086
-java $quick -cp "$work/classes:$stubs:$jars" example.Main "$endpoint"
+[ $# -lt 2 ] || java $quick -cp "$work/classes:$stubs:$jars" example.Main "$2"
