@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolplane import _json, _rpc, errors, questions
-from toolplane._flow import Ask, Close, Emit, Flow, Next, Open, Patience, Retry, Rpc, Sleep, retried
+from toolplane._flow import Ask, Close, Emit, Flow, Left, Next, Open, Patience, Retry, Rpc, Sleep, retried
 from toolplane.results import CallState, Event, Result
 from toolplane.settings import CallSettings
 from toolplane.v1 import assurance_pb2, scheduler_policy_pb2
@@ -55,24 +55,23 @@ class CallFlows:
         if not _KNOWN.issuperset(settings):
             unknown = ", ".join(sorted(set(settings) - _KNOWN))
             raise TypeError(f"a call has no setting `{unknown}`")
-        get = settings.get
-        timeout, confidence = get("timeout"), get("confidence")
+        timeout, confidence = settings.get("timeout"), settings.get("confidence")
         return invocations.InvocationSpec(
             surface_id=self.context.surface_id,
             tool_name=name,
             model_input=_json.payload(args if args is not None else {}),
-            idempotency_key=get("idempotency_key") or uuid.uuid4().hex,
-            invocation_id=get("invocation_id") or f"inv_{uuid.uuid4().hex}",
-            native_call_id=get("native_call_id") or "",
+            idempotency_key=settings.get("idempotency_key") or uuid.uuid4().hex,
+            invocation_id=settings.get("invocation_id") or f"inv_{uuid.uuid4().hex}",
+            native_call_id=settings.get("native_call_id") or "",
             actor_ref=self.context.actor,
             timeout_ms=max(1, round(timeout * 1000)) if timeout is not None else 0,
-            priority=get("priority", ""),
-            no_approver=get("no_approver", False),
-            permission_mode=get("mode", ""),
-            session_ref=get("session") or self.context.session,
-            resource_locks=[_lock(text) for text in get("locks", ())],
+            priority=settings.get("priority", ""),
+            no_approver=settings.get("no_approver", False),
+            permission_mode=settings.get("mode", ""),
+            session_ref=settings.get("session") or self.context.session,
+            resource_locks=[_lock(text) for text in settings.get("locks", ())],
             assurance=assurance_pb2.CallAssurance(confidence=confidence) if confidence is not None else None,
-            declaration_digest=get("declaration_digest", ""),
+            declaration_digest=settings.get("declaration_digest", ""),
         )
 
     def call(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> Flow[Result]:
@@ -193,7 +192,7 @@ class CallFlows:
             if isinstance(error, errors.RequestRefused):
                 error.invocation_id = invocation_id
             return
-        if isinstance(error, GeneratorExit) or not settings.get("cancel_on_interrupt", True):
+        if isinstance(error, Left) or not settings.get("cancel_on_interrupt", True):
             return
         reason = "its caller was interrupted" if not isinstance(error, Exception) else "its caller failed"
         try:

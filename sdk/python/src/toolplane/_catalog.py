@@ -9,7 +9,7 @@ from typing import Any
 
 from toolplane import _rpc, errors
 from toolplane._calls import CallFlows
-from toolplane._flow import Close, Emit, Flow, Next, Open, Patience, retried
+from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retried
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
 from toolplane.tools import Found, Tool
@@ -103,7 +103,7 @@ class CatalogFlows:
             answer = yield from retried(_rpc.SUBMIT_BATCH, request, timeout=_TIMEOUT, retry=self._retry)
             batch_id = answer.accepted.batch_id
             yield from self._watch_batch(batch_id)
-        except (errors.ToolplaneError, GeneratorExit):
+        except (errors.ToolplaneError, Left):
             raise
         except BaseException:
             if batch_id:

@@ -22,7 +22,12 @@ from toolplane._rpc import Method
 from toolplane.connection import Connection
 
 T = TypeVar("T")
+_EOF: Any = grpc.aio.EOF  # type: ignore[attr-defined]
 Flow = Generator["Step", Any, T]
+
+
+class Left(BaseException):
+    """Raised in a streaming flow whose caller has left it. Not `GeneratorExit`: that one closes inner generators without a word."""
 
 
 class Step:
@@ -227,10 +232,10 @@ class SyncDriver:
 def _closing(flow: Flow[Any]) -> Flow[None]:
     """Ends a flow that still waits at an `Emit`, and does what it still wants done."""
     try:
-        step = flow.throw(GeneratorExit())
+        step = flow.throw(Left())
         while True:
             step = flow.send((yield step))
-    except (StopIteration, GeneratorExit):
+    except (StopIteration, Left):
         return
 
 
@@ -300,7 +305,7 @@ class AsyncDriver:
                 return await stub(step.request, timeout=step.timeout, metadata=self.metadata())
             if isinstance(step, Next):
                 answer = await step.stream.read()
-                return None if answer is grpc.aio.EOF else answer
+                return None if answer is _EOF else answer
             if isinstance(step, Open):
                 return self._stub("unary_stream", step.method)(step.request, timeout=step.timeout, metadata=self.metadata())
         except grpc.RpcError as error:

@@ -18,6 +18,9 @@ from toolplane.tools import Found, Tool
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+# A list of what a vendor takes; named here, because the clients have a method `list`.
+Offered = list[dict[str, Any]]
+
 
 class AsyncToolplane:
     """An agent's way to its tools. Belongs to the event loop it was made on; one client
@@ -66,7 +69,7 @@ class AsyncToolplane:
     async def close(self) -> None:
         """Closes the connection. Calls that were accepted go on."""
         if self._owns:
-            await self._driver.channel.close()
+            await self._driver.channel.close(None)
 
     # === calls ===
 
@@ -99,11 +102,11 @@ class AsyncToolplane:
         """A call as it is now."""
         return await self._driver.run(self._calls.get(invocation_id))
 
-    async def wait(self, invocation_id: str, **settings: Unpack[CallSettings]) -> Result:
+    async def wait(self, invocation_id: str, /, **settings: Unpack[CallSettings]) -> Result:
         """Waits for the end of a call. `WaitExpired` when `timeout` seconds come first; callbacks work as in `call`."""
         return await self._driver.run(self._calls.wait(invocation_id, settings))
 
-    def watch(self, invocation_id: str, from_sequence: int = 1, **settings: Unpack[CallSettings]) -> AsyncIterator[Event | Result]:
+    def watch(self, invocation_id: str, from_sequence: int = 1, /, **settings: Unpack[CallSettings]) -> AsyncIterator[Event | Result]:
         """The events of a call from a sequence on, then live until its end, and its `Result` last."""
         return self._driver.iterate(self._calls.watch(invocation_id, from_sequence, settings))
 
@@ -202,19 +205,19 @@ class AsyncToolplane:
 
     # === agent loops ===
 
-    async def for_openai(self, *, most: int = 30) -> list[dict[str, Any]]:
+    async def for_openai(self, *, most: int = 30) -> Offered:
         """The tools as OpenAI's Responses API takes them. With more than `most`, a search tool is offered, and what it has found."""
         return await self._driver.run(self._bridge.offered("openai", most))
 
-    async def for_openai_chat(self, *, most: int = 30) -> list[dict[str, Any]]:
+    async def for_openai_chat(self, *, most: int = 30) -> Offered:
         """The tools as OpenAI's Chat Completions API, and whatever is made like it, takes them."""
         return await self._driver.run(self._bridge.offered("openai_chat", most))
 
-    async def for_anthropic(self, *, most: int = 30) -> list[dict[str, Any]]:
+    async def for_anthropic(self, *, most: int = 30) -> Offered:
         """The tools as Anthropic's Messages API takes them."""
         return await self._driver.run(self._bridge.offered("anthropic", most))
 
-    async def for_gemini(self, *, most: int = 30) -> list[dict[str, Any]]:
+    async def for_gemini(self, *, most: int = 30) -> Offered:
         """The tools as Gemini's `tools` takes them: one entry with `functionDeclarations`."""
         return await self._driver.run(self._bridge.offered("gemini", most))
 

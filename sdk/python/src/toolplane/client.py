@@ -18,6 +18,9 @@ from toolplane.tools import Found, Tool
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+# A list of what a vendor takes; named here, because the clients have a method `list`.
+Offered = list[dict[str, Any]]
+
 
 class Toolplane:
     """An agent's way to its tools. May be used from several threads; one client for a whole program is enough.
@@ -98,11 +101,11 @@ class Toolplane:
         """A call as it is now."""
         return self._driver.run(self._calls.get(invocation_id))
 
-    def wait(self, invocation_id: str, **settings: Unpack[CallSettings]) -> Result:
+    def wait(self, invocation_id: str, /, **settings: Unpack[CallSettings]) -> Result:
         """Waits for the end of a call. `WaitExpired` when `timeout` seconds come first; callbacks work as in `call`."""
         return self._driver.run(self._calls.wait(invocation_id, settings))
 
-    def watch(self, invocation_id: str, from_sequence: int = 1, **settings: Unpack[CallSettings]) -> Iterator[Event | Result]:
+    def watch(self, invocation_id: str, from_sequence: int = 1, /, **settings: Unpack[CallSettings]) -> Iterator[Event | Result]:
         """The events of a call from a sequence on, then live until its end, and its `Result` last."""
         return self._driver.iterate(self._calls.watch(invocation_id, from_sequence, settings))
 
@@ -200,19 +203,19 @@ class Toolplane:
 
     # === agent loops ===
 
-    def for_openai(self, *, most: int = 30) -> list[dict[str, Any]]:
+    def for_openai(self, *, most: int = 30) -> Offered:
         """The tools as OpenAI's Responses API takes them. With more than `most`, a search tool is offered, and what it has found."""
         return self._driver.run(self._bridge.offered("openai", most))
 
-    def for_openai_chat(self, *, most: int = 30) -> list[dict[str, Any]]:
+    def for_openai_chat(self, *, most: int = 30) -> Offered:
         """The tools as OpenAI's Chat Completions API, and whatever is made like it, takes them."""
         return self._driver.run(self._bridge.offered("openai_chat", most))
 
-    def for_anthropic(self, *, most: int = 30) -> list[dict[str, Any]]:
+    def for_anthropic(self, *, most: int = 30) -> Offered:
         """The tools as Anthropic's Messages API takes them."""
         return self._driver.run(self._bridge.offered("anthropic", most))
 
-    def for_gemini(self, *, most: int = 30) -> list[dict[str, Any]]:
+    def for_gemini(self, *, most: int = 30) -> Offered:
         """The tools as Gemini's `tools` takes them: one entry with `functionDeclarations`."""
         return self._driver.run(self._bridge.offered("gemini", most))
 
@@ -226,13 +229,13 @@ class Toolplane:
         """
         return self._driver.run(self._bridge.answer(said, settings))
 
-    def for_langchain(self, *, most: int = 30) -> list[Any]:
+    def for_langchain(self, *, most: int = 30) -> Sequence[Any]:
         """The tools as LangChain `StructuredTool`s. Needs `langchain-core`."""
         from toolplane.formats import langchain
 
         return langchain.tools(self, self._driver.run(self._bridge.tools(most)))
 
-    def for_openai_agents(self, *, most: int = 30) -> list[Any]:
+    def for_openai_agents(self, *, most: int = 30) -> Sequence[Any]:
         """The tools as `FunctionTool`s of the OpenAI Agents SDK. Needs `openai-agents`."""
         from toolplane.formats import openai_agents
 

@@ -99,7 +99,7 @@ class Connection:
     @property
     def secure(self) -> bool:
         """Whether the endpoint is `https://`."""
-        return self._parts().scheme == "https"
+        return bool(self._parts().scheme == "https")
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:

@@ -48,7 +48,7 @@ class Block:
     def of(cls, invocation_id: str, block: result_pb2.ContentBlock) -> Block:
         """From its message."""
         kind = block.WhichOneof("block") or "unknown"
-        inner = getattr(block, kind, None)
+        inner: Any = getattr(block, kind, None)
         if kind in ("text", "log", "diff"):
             return cls(kind, text=inner.text, stream=getattr(inner, "stream", ""), message=inner)
         if kind in ("file", "persisted_output_ref"):
@@ -152,7 +152,7 @@ class Result:
 
 def _for_model(block: result_pb2.ContentBlock) -> str:
     kind = block.WhichOneof("block") or ""
-    inner = getattr(block, kind, None)
+    inner: Any = getattr(block, kind, None)
     if kind in ("text", "log", "diff"):
         return str(inner.text)
     if inner is None:

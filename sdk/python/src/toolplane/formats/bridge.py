@@ -77,8 +77,9 @@ class Bridge:
                 raise
             return shapes.item(call, str(error), None, is_error=True)
         if result.error is not None:
-            text = f"{result.error}\n{result.model_text}".strip() if result.model_text else str(result.error)
-            return shapes.item(call, text, None, is_error=True)
+            # What the tool had given before it failed may help; the server puts the message itself there, too.
+            more = result.model_text.replace(result.error.message, "").strip()
+            return shapes.item(call, f"{result.error}\n{more}".strip(), None, is_error=True)
         return shapes.item(call, result.model_text, result.structured, is_error=False)
 
     def _search(self, call: shapes.ModelCall) -> Flow[dict[str, Any]]:

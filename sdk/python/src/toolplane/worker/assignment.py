@@ -19,7 +19,7 @@ class Stop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._given = threading.Event()
-        self._told: list[Callable[[], None]] = []
+        self._told: list[Callable[[], object]] = []
         self.reason = ""
         self.abort_reason = ""
 
@@ -42,7 +42,7 @@ class Stop:
         """Waits until the call is to stop; false when the time came first."""
         return self._given.wait(timeout)
 
-    def on_given(self, callback: Callable[[], None]) -> None:
+    def on_given(self, callback: Callable[[], object]) -> None:
         """Calls back when the call is to stop, at once when it is already."""
         with self._lock:
             if not self.is_given:
@@ -179,7 +179,7 @@ class Assignments:
     def wait(self, state: Callable[[], Any], timeout: float) -> bool:
         """Waits until a state holds; false when the time came first. `state` must not use this object's methods but `count`."""
         with self._changed:
-            return self._changed.wait_for(state, timeout)
+            return bool(self._changed.wait_for(state, timeout))
 
     def count(self, *, running: bool) -> int:
         """How many there are, or run. For `wait` alone: the lock is held there."""

@@ -7,6 +7,8 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from google.protobuf import timestamp_pb2
+
 from toolplane import _json
 from toolplane.v1 import payload_pb2, progress_pb2, result_pb2, worker_pb2
 from toolplane.worker.outcome import Artifact, Canceled, Declined, File
@@ -122,9 +124,12 @@ class Context:
     def progress(self, message: str = "", *, percent: float | None = None, step: str = "", total_steps: int | None = None) -> None:
         """Says how far the tool is; `percent` is 0 to 100. Returns at once. The log keeps at most a few a second, the newest always."""
         self._progressed += 1
+        now = timestamp_pb2.Timestamp()
+        now.GetCurrentTime()
         self._desk.progress(
             self._assignment,
             progress_pb2.ToolProgress(
+                timestamp=now,
                 progress_id=f"p{self._progressed}",
                 invocation_id=self.invocation_id,
                 sequence=self._progressed,

@@ -132,7 +132,9 @@ class Link:
         """Who this worker is, with what it still holds and what it has finished; and the endings there was no room for."""
         home, assignments = self._desk.home, self._desk.assignments
         ended = [held.done for held in assignments.all() if held.done is not None]
-        finished, rest, size = [], [], 0
+        finished: list[worker_pb2.ExecutionDone] = []
+        rest: list[worker_pb2.ExecutionDone] = []
+        size = 0
         for done in [*self._left.values(), *ended]:
             size += done.ByteSize()
             (finished if size <= _HELLO_BYTES else rest).append(done)
@@ -170,7 +172,8 @@ class Link:
 
     def _remind(self, stream: Any) -> None:
         """Shows signs of life on the stream, and says again what should have been answered by now."""
-        desk, sent = self._desk, {}
+        desk = self._desk
+        sent: dict[str, float] = {}
         while self._stream is stream and not self.over.wait(desk.terms.heartbeat):
             # Leases are renewed beside the stream; see `Heartbeats`.
             desk.say(heartbeat=worker_pb2.WorkerHeartbeat(free_slots=0 if self._leaving else desk.assignments.free()))

@@ -89,7 +89,11 @@ class NativeTool:
     def registration(self) -> registration_pb2.ToolRegistration:
         """The registration as a message."""
         tool_id = f"tool_{self.full_name.replace('.', '_')}"
-        document, facts = self.document(), self.facts
+        facts = self.facts
+        said: dict[str, Any] = {} if facts.approval_required is None else {"approval_required": facts.approval_required}
+        known: dict[str, Any] = {
+            f"is_{name}": interface_pb2.SafetyFact(known=fact) for name in _FACTS if (fact := getattr(facts, name)) is not None
+        }
         return registration_pb2.ToolRegistration(
             declaration=declaration_pb2.ToolDeclaration(
                 tool_id=tool_id,
@@ -108,7 +112,7 @@ class NativeTool:
                 interface_id=f"iface_{tool_id}",
                 tool_id=tool_id,
                 output_schema=_json.payload(self.output_schema) if self.output_schema is not None else None,
-                **{name: interface_pb2.SafetyFact(known=known) for name, known in document["interface"].items() if name in _IS},
+                **known,
             ),
             execution_profile=execution_profile_pb2.ExecutionProfile(
                 execution_profile_id=f"exec_{tool_id}",
@@ -123,10 +127,10 @@ class NativeTool:
             ),
             permission_profile=permission_profile_pb2.PermissionProfile(
                 permission_profile_id=f"perm_{tool_id}",
-                risk_level=words.RiskLevel.Value(f"RISK_LEVEL_{(facts.risk or 'high').upper()}"),
+                risk_level=f"RISK_LEVEL_{(facts.risk or 'high').upper()}",
                 access_kinds=facts.access,
                 write_effects=facts.effects,
-                approval_required=facts.approval_required,
+                **said,
             )
             if self._has_risk()
             else None,
@@ -172,8 +176,6 @@ class NativeTool:
         facts = self.facts
         return bool(facts.risk or facts.access or facts.effects or facts.approval_required is not None)
 
-
-_IS = frozenset(f"is_{name}" for name in _FACTS)
 
 
 def declare(

@@ -169,9 +169,10 @@ class Worker:
 
     # === life ===
 
-    def run(self) -> None:
+    def run(self, on_start: Callable[[], object] | None = None) -> None:
         """Serves until SIGTERM or SIGINT, then drains: takes nothing more, lets what runs end, says goodbye. A second signal ends at
-        once. For the main thread; elsewhere use `start` and `stop`."""
+        once. `on_start` is called when the tools are registered and the worker is connected, for supervisors that want to know.
+        For the main thread; elsewhere use `start` and `stop`."""
         over, forced = threading.Event(), threading.Event()
 
         def on_signal(*_: object) -> None:
@@ -180,6 +181,8 @@ class Worker:
         before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             self.start()
+            if on_start is not None:
+                on_start()
             # Woken now and then, so that a signal is seen where a wait is not broken by one.
             while not over.wait(1.0):
                 continue
