@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from toolplane import _json, _rpc, errors, questions
 from toolplane._flow import Ask, Close, Emit, Flow, Left, Next, Open, Patience, Retry, Rpc, Sleep, retried
 from toolplane.results import CallState, Event, Result
 from toolplane.settings import CallSettings
-from toolplane.v1 import assurance_pb2, scheduler_policy_pb2
+from toolplane.v1 import scheduler_policy_pb2
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import permission_service_pb2 as permissions
 from toolplane.v1 import vocabulary_pb2 as words
@@ -52,27 +53,19 @@ class CallFlows:
 
     def spec(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> invocations.InvocationSpec:
         """The call as a message. `TypeError` for a setting there is not, `ValueError` for arguments JSON cannot say."""
-        if not _KNOWN.issuperset(settings):
-            unknown = ", ".join(sorted(set(settings) - _KNOWN))
-            raise TypeError(f"a call has no setting `{unknown}`")
-        timeout, confidence = settings.get("timeout"), settings.get("confidence")
-        return invocations.InvocationSpec(
+        # What most calls do not say costs them nothing: this is on the way of every call.
+        spec = invocations.InvocationSpec(
             surface_id=self.context.surface_id,
             tool_name=name,
-            model_input=_json.payload(args if args is not None else {}),
-            idempotency_key=settings.get("idempotency_key") or uuid.uuid4().hex,
-            invocation_id=settings.get("invocation_id") or f"inv_{uuid.uuid4().hex}",
-            native_call_id=settings.get("native_call_id") or "",
+            idempotency_key=settings.get("idempotency_key") or _unique(),
+            invocation_id=settings.get("invocation_id") or f"inv_{_unique()}",
             actor_ref=self.context.actor,
-            timeout_ms=max(1, round(timeout * 1000)) if timeout is not None else 0,
-            priority=settings.get("priority", ""),
-            no_approver=settings.get("no_approver", False),
-            permission_mode=settings.get("mode", ""),
             session_ref=settings.get("session") or self.context.session,
-            resource_locks=[_lock(text) for text in settings.get("locks", ())],
-            assurance=assurance_pb2.CallAssurance(confidence=confidence) if confidence is not None else None,
-            declaration_digest=settings.get("declaration_digest", ""),
         )
+        spec.model_input.inline = args if isinstance(args, bytes) else _json.dump(args if args is not None else {})
+        if settings:
+            _set(spec, settings)
+        return spec
 
     def call(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> Flow[Result]:
         """Makes a call and waits for its end."""
@@ -373,6 +366,28 @@ def _left(deadline: float | None, invocation_id: str) -> float | None:
     if left <= 0:
         raise errors.WaitExpired("the wait is over, and the call has not ended", invocation_id)
     return left
+
+
+def _unique() -> str:
+    """32 hex digits that nobody else has."""
+    return os.urandom(16).hex()
+
+
+def _set(spec: invocations.InvocationSpec, settings: CallSettings) -> None:
+    """Says what was set. `TypeError` for a setting there is not."""
+    if not _KNOWN.issuperset(settings):
+        unknown = ", ".join(sorted(set(settings) - _KNOWN))
+        raise TypeError(f"a call has no setting `{unknown}`")
+    timeout, confidence = settings.get("timeout"), settings.get("confidence")
+    spec.native_call_id = settings.get("native_call_id") or ""
+    spec.timeout_ms = max(1, round(timeout * 1000)) if timeout is not None else 0
+    spec.priority = settings.get("priority", "")
+    spec.no_approver = settings.get("no_approver", False)
+    spec.permission_mode = settings.get("mode", "")
+    spec.resource_locks.extend(_lock(text) for text in settings.get("locks", ()))
+    if confidence is not None:
+        spec.assurance.confidence = confidence
+    spec.declaration_digest = settings.get("declaration_digest", "")
 
 
 def _lock(text: str) -> scheduler_policy_pb2.ResourceLock:
