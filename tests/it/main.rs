@@ -32,6 +32,7 @@ mod providers;
 mod races;
 mod refusals;
 mod roles;
+mod sdk_python;
 mod secrets;
 mod shell;
 mod shown;

@@ -8,14 +8,15 @@ use crate::{Problem, binary};
 /// What a person does about a missing environment.
 const ADVICE: &str = "run `cargo xtask test --prepare`, which installs it below `target/`";
 
-/// A Python interpreter that has grpcio, grpcio-tools, grpcio-reflection and grpcio-health-checking.
+/// A Python interpreter that has grpcio, grpcio-tools, grpcio-reflection and grpcio-health-checking, and what the Python package is tested
+/// with.
 pub fn python() -> Result<PathBuf, Problem> {
     let python = binary::target().join("venv/bin/python");
-    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1";
+    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1, pytest, mypy, pydantic, opentelemetry.sdk";
     let found = Command::new(&python).args(["-c", modules]).output();
     match found {
         Ok(output) if output.status.success() => Ok(python),
-        Ok(output) => Err(missing("Python's gRPC packages", &String::from_utf8_lossy(&output.stderr))),
+        Ok(output) => Err(missing("what Python needs", &String::from_utf8_lossy(&output.stderr))),
         Err(error) => Err(missing("a Python environment", &error.to_string())),
     }
 }

@@ -17,6 +17,7 @@ mod fuzz;
 mod generate;
 mod needs;
 mod programs;
+mod sdk;
 mod test;
 mod tidy;
 
@@ -43,6 +44,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Measure; results also go to `target/bench/`.
     Bench(bench::Args),
+    /// Write the generated code of the packages for other languages, and build them into `target/sdk/`.
+    Sdk(sdk::Args),
     /// Write the generated files: Rust code and descriptors of the protos, JSON schemas.
     Gen,
     /// Everything that can be said of the code without running it: format, lints, documentation, dependencies, house rules.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sdk(args) => sdk::run(&args),
         Command::Gen => generate::run(),
         Command::Check(args) => check::run(&args),
         Command::Tidy(args) => tidy::run(&args),

@@ -2,7 +2,7 @@
 //! languages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{self, TaskError};
@@ -11,9 +11,25 @@ mod debian;
 
 use debian::Packages;
 
-/// What the Python agent and its stub generator need.
-const PYTHON: [&str; 4] =
-    ["grpcio~=1.74", "grpcio-tools~=1.74", "grpcio-reflection~=1.74", "grpcio-health-checking~=1.74"];
+/// What the Python agent and the Python package need: to generate their stubs (with exactly this generator), to be tested, and to be
+/// built.
+const PYTHON: [&str; 12] = [
+    "grpcio~=1.74",
+    "grpcio-tools==1.74.0",
+    "grpcio-reflection~=1.74",
+    "grpcio-health-checking~=1.74",
+    "protobuf>=6.31.1,<7",
+    "pytest>=8,<10",
+    "mypy>=1.15,<3",
+    "types-protobuf",
+    "pydantic>=2.5,<3",
+    "opentelemetry-sdk>=1.20,<2",
+    "build",
+    "hatchling>=1.24",
+];
+/// What proves that they are there.
+const PYTHON_MODULES: &str = "import grpc, grpc_reflection.v1alpha, grpc_health.v1, pytest, mypy, pydantic, opentelemetry.sdk, build, \
+                              hatchling, importlib.metadata as m; assert m.version('grpcio-tools') == '1.74.0'";
 /// What the Node agent and the proto checks need.
 const NODE: [&str; 3] = ["@grpc/grpc-js@^1.13", "@grpc/proto-loader@^0.8", "@bufbuild/buf@^1.55"];
 
@@ -121,12 +137,18 @@ fn apt(args: &[&str]) -> bool {
         .is_ok_and(|done| done.success())
 }
 
-/// A virtual environment at `target/venv` with gRPC for Python.
+/// The interpreter of the virtual environment that [`python`] makes, as a path that is good in every folder.
+pub(crate) fn venv_python() -> PathBuf {
+    let python = command::target().join("venv/bin/python");
+    // Not canonical: the link itself is what makes it the environment's.
+    std::path::absolute(&python).unwrap_or(python)
+}
+
+/// A virtual environment at `target/venv` with gRPC for Python, and what the Python package is tested and built with.
 pub(crate) fn python() -> Result<(), TaskError> {
     let folder = command::target().join("venv");
-    let python = folder.join("bin/python");
-    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1";
-    if command::works(&python, &["-c", modules]) {
+    let python = venv_python();
+    if command::works(&python, &["-c", PYTHON_MODULES]) {
         return Ok(());
     }
     println!("installing gRPC for Python into {} ...", folder.display());

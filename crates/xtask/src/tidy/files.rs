@@ -8,7 +8,7 @@ use super::sources::shown;
 use crate::command::TaskError;
 
 /// Everything that may be under version control at the top.
-const TOP_LEVEL: [&str; 21] = [
+const TOP_LEVEL: [&str; 22] = [
     ".cargo",
     ".ci",
     ".git",
@@ -29,6 +29,7 @@ const TOP_LEVEL: [&str; 21] = [
     "docs",
     "proto",
     "schemas",
+    "sdk",
     "services",
 ];
 /// Also at the top: the tests, and what builds and runs leave behind.
