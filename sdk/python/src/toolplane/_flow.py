@@ -22,7 +22,8 @@ from toolplane._rpc import Method
 from toolplane.connection import Connection
 
 T = TypeVar("T")
-_EOF: Any = grpc.aio.EOF  # type: ignore[attr-defined]
+# Not every version of the stubs for grpc has it.
+_EOF: Any = getattr(grpc.aio, "EOF")  # noqa: B009
 Flow = Generator["Step", Any, T]
 
 
