@@ -33,6 +33,7 @@ mod races;
 mod refusals;
 mod roles;
 mod sdk_python;
+mod sdk_typescript;
 mod secrets;
 mod shell;
 mod shown;

@@ -176,6 +176,22 @@ pub(crate) fn node() -> Result<(), TaskError> {
     command::run(npm)
 }
 
+/// What the package for TypeScript is built and tested with, in the versions of its lock file.
+pub(crate) fn typescript() -> Result<(), TaskError> {
+    let folder = command::root().join("sdk/typescript");
+    // npm writes this file when it has put everything in place.
+    let (wanted, installed) = (folder.join("package-lock.json"), folder.join("node_modules/.package-lock.json"));
+    let changed = |file: &Path| fs::metadata(file).and_then(|about| about.modified());
+    let wanted_since = changed(&wanted).map_err(TaskError::file(&wanted))?;
+    if changed(&installed).is_ok_and(|since| since >= wanted_since) {
+        return Ok(());
+    }
+    println!("installing what the package for TypeScript needs into {} ...", folder.join("node_modules").display());
+    let mut npm = Command::new("npm");
+    npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    command::run(npm)
+}
+
 /// Without a manifest of its own npm would look for one in the folders above.
 fn own_package(folder: &Path) -> Result<(), TaskError> {
     let manifest = folder.join("package.json");

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     needs::node()?;
     needs::go();
     needs::java();
+    needs::typescript()?;
     if args.prepare {
         return Ok(());
     }

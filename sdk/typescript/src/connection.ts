@@ -166,7 +166,7 @@ export class Connection {
     return metadata;
   }
 
-  /** Ends the connection; what is under way fails. */
+  /** Ends the connection once nothing is under way on it. */
   close(): void {
     this.#channel.close();
   }

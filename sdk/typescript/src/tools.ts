@@ -204,7 +204,7 @@ export class Tools {
     return new Toolbox(this, { limit: this.#options.toolLimit, ...options });
   }
 
-  /** Ends the connection; what is under way fails here, and goes on in the cluster. */
+  /** Ends the connection once nothing is under way on it; nothing new can be asked. */
   close(): void {
     this.#connection.close();
   }

@@ -58,7 +58,7 @@ export class Toolbox {
 
   /** What a model is shown now: all tools, or the search and what was found so far. Asked anew each time. */
   async offered(): Promise<(OfferedTool | typeof SEARCH_TOOL)[]> {
-    const callable = (await this.#tools.list()).filter(({ state }) => state === "loaded" || state === "deferred");
+    const callable = await this.#callable();
     const all = callable.length <= this.#limit;
     const wanted = all ? callable : callable.filter(({ name }) => this.#found.has(name));
     const { loaded } = await this.#tools.load(wanted.map(({ name }) => name));
@@ -154,13 +154,27 @@ export class Toolbox {
 
   async #make(call: ModelCall, options: CallOptions): Promise<Outcome> {
     if (call.alias === SEARCH) return await this.#search(call.args);
-    if (!this.#offered.has(call.alias)) await this.offered();
-    const tool = this.#offered.get(call.alias);
+    const tool = this.#offered.get(call.alias) ?? (await this.#unseen(call.alias));
     if (tool === undefined) {
       const message = `there is no tool \`${call.alias}\` here`;
       return { text: failureText("surface.unknown_tool", message, { retry: "discover_tool_first" }), isError: true };
     }
     return await this.#outcome(tool, call.args, { ...options, ...(call.id ? { nativeCallId: call.id } : {}) });
+  }
+
+  /** A tool that was not shown here: a conversation that was begun elsewhere goes on, and its model knows what it found there. */
+  async #unseen(alias: string): Promise<OfferedTool | undefined> {
+    const callable = await this.#callable();
+    const at = aliases(callable).indexOf(alias);
+    const known = callable[at];
+    if (known === undefined) return undefined;
+    this.#found.add(known.name);
+    await this.offered();
+    return this.#offered.get(alias);
+  }
+
+  async #callable() {
+    return (await this.#tools.list()).filter(({ state }) => state === "loaded" || state === "deferred");
   }
 
   async #outcome(tool: OfferedTool, args: unknown, options: CallOptions): Promise<Outcome> {

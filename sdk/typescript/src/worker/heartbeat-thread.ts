@@ -5,6 +5,7 @@
  * nothing else can stop a function that does not listen.
  */
 
+import { writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 
 import { Connection, type Settings } from "../connection.js";
@@ -73,7 +74,8 @@ function guard(): void {
     if (!exclusive || age < (terms.leaseMs * 2) / 3) continue;
     tell({ doubt: lease.leaseId });
     if (age >= (terms.leaseMs * 11) / 15) {
-      process.stderr.write(`toolplane worker: a tool outlives the lease of its lock (${lease.invocationId}); ending the process\n`);
+      // Straight to the file: what a thread gives to `process.stderr` waits for the main thread, which may be the one that is stuck.
+      writeSync(2, `toolplane worker: a tool outlives the lease of its lock (${lease.invocationId}); ending the process\n`);
       process.kill(process.pid, "SIGKILL");
     }
   }

@@ -6,7 +6,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export interface Identity {
   /** Every process of an earlier start is gone. */
   readonly previousDead: boolean;
   readonly journal: Journal;
-  /** Lets another process have the directory. */
+  /** Closes the journal, and lets another process have the directory. */
   release(): Promise<void>;
 }
 
@@ -66,22 +66,32 @@ async function take(folder: string, id: string | undefined, name = "worker"): Pr
   if (before === "alive") return undefined;
   const incarnation = randomBytes(8).toString("hex");
   const server = await listen(folder, `${incarnation}.sock`);
-  // The number after the newest can be taken once: of two processes that start together, one has it.
-  const next = join(folder, `owner.${String((newest ?? 0) + 1).padStart(9, "0")}`);
-  const claim = await open(next, "wx").catch(() => undefined);
-  if (claim === undefined) {
+  // The number after the newest can be taken once: of two processes that start together, one has it. It comes with all it says.
+  const [draft, next] = [join(folder, `${incarnation}.draft`), ownerPath(folder, (newest ?? 0) + 1)];
+  await writeFile(draft, JSON.stringify({ socket: `${incarnation}.sock`, machine } satisfies Owner), { flush: true } as object);
+  const won = await link(draft, next).then(
+    () => true,
+    () => false,
+  );
+  await rm(draft, { force: true });
+  if (!won) {
     await closed(server);
     return undefined;
   }
-  await claim.writeFile(JSON.stringify({ socket: `${incarnation}.sock`, machine } satisfies Owner));
-  await claim.sync();
-  await claim.close();
   await tidy(folder, owners, before === "unknown", incarnation);
-  const release = async (): Promise<void> => void (await closed(server));
+  const journal = await Journal.at(join(folder, "endings"));
+  const release = async (): Promise<void> => {
+    await journal.close();
+    await closed(server);
+  };
   const workerId = id ?? (await keptId(folder, name));
   // A crash of before the first call leaves nothing behind; neither does a first start.
   const previousDead = before !== "unknown" && !(await hasDoubt(folder));
-  return { workerId, incarnation, previousDead, journal: await Journal.at(join(folder, "endings")), release };
+  return { workerId, incarnation, previousDead, journal, release };
+}
+
+function ownerPath(folder: string, owner: number): string {
+  return join(folder, `owner.${String(owner).padStart(9, "0")}`);
 }
 
 /** The numbers of the processes that have had a directory, in order. */
@@ -91,15 +101,10 @@ async function owned(folder: string): Promise<number[]> {
 }
 
 async function stateOf(folder: string, owner: number, machine: string): Promise<"alive" | "gone" | "unknown"> {
-  const path = join(folder, `owner.${String(owner).padStart(9, "0")}`);
-  const text = await readFile(path, "utf8").catch(() => "");
-  let said: Owner;
-  try {
-    said = JSON.parse(text) as Owner;
-  } catch {
-    // It was being written: by a process that is about to say more, or by one that is gone.
-    return "unknown";
-  }
+  // One that is no longer there was of a process before the one that takes its place now.
+  const text = await readFile(ownerPath(folder, owner), "utf8").catch(() => "{}");
+  const said = JSON.parse(text) as Partial<Owner>;
+  if (said.socket === undefined) return "unknown";
   if (await answers(folder, said.socket)) return "alive";
   return said.machine === machine ? "gone" : "unknown";
 }
@@ -107,7 +112,7 @@ async function stateOf(folder: string, owner: number, machine: string): Promise<
 /** Removes what earlier processes left. One of which nothing is known is noted: a later start knows no more about it. */
 async function tidy(folder: string, owners: number[], doubt: boolean, incarnation: string): Promise<void> {
   if (doubt) await writeFile(join(folder, "doubt"), incarnation);
-  for (const owner of owners) await rm(join(folder, `owner.${String(owner).padStart(9, "0")}`), { force: true });
+  for (const owner of owners) await rm(ownerPath(folder, owner), { force: true });
   const sockets = (await readdir(folder)).filter((name) => name.endsWith(".sock") && name !== `${incarnation}.sock`);
   for (const socket of sockets) await rm(join(folder, socket), { force: true });
 }

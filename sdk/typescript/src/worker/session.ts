@@ -3,6 +3,7 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 
 import type { Connection } from "../connection.js";
+import { RequestError } from "../errors.js";
 import type { WorkRequest, WorkResponse } from "../gen/toolplane/v1/worker_service.js";
 import type { Welcome, WorkerCommand, WorkerReport } from "../gen/toolplane/v1/worker.js";
 import { backoff, pause } from "../rpc.js";
@@ -65,18 +66,28 @@ export class Session {
     clearTimeout(timer);
   }
 
-  /** Keeps a stream up to what `connection` gives, until `over` fires. */
-  async run(connection: () => Connection, over: AbortSignal): Promise<void> {
-    for (let failures = 0; !over.aborted; ) {
-      const welcomed = await this.#converse(connection());
+  /** Ends the stream without a word, if there is one. */
+  cut(): void {
+    this.#stream?.cancel();
+  }
+
+  /**
+   * Keeps a stream up to what `connection` gives, until `over` fires. It is told how often in a row nobody has welcomed the worker.
+   *
+   * @throws RequestError when the first scheduler refuses the worker: trying again would not help.
+   */
+  async run(connection: (failures: number) => Connection, over: AbortSignal): Promise<void> {
+    for (let [failures, known] = [0, false]; !over.aborted; ) {
+      const { welcomed, failure } = await this.#converse(connection(failures));
       if (over.aborted) return;
-      failures = welcomed ? 0 : failures + 1;
+      if (!welcomed && !known && isRefusal(failure)) throw failure;
+      [failures, known] = welcomed ? [0, true] : [failures + 1, known];
       if (failures > 0) await pause(backoff(failures), over).catch(() => {});
     }
   }
 
-  /** One stream from its hello to its end; whether it was welcomed. */
-  async #converse(connection: Connection): Promise<boolean> {
+  /** One stream from its hello to its end; whether it was welcomed, and why it ended. */
+  async #converse(connection: Connection): Promise<{ welcomed: boolean; failure: unknown }> {
     const stream = connection.workers.work(connection.metadata());
     this.#stream = stream;
     [this.#welcomed, this.#goodbye] = [false, false];
@@ -115,6 +126,12 @@ export class Session {
     [this.#stream, this.#welcomed] = [undefined, false];
     if (!inOrder) this.speaker.lost(failure);
     this.#ended?.();
-    return welcomed;
+    return { welcomed, failure };
   }
+}
+
+const REFUSALS = new Set(["UNAUTHENTICATED", "PERMISSION_DENIED", "INVALID_ARGUMENT", "UNIMPLEMENTED"]);
+
+function isRefusal(failure: unknown): boolean {
+  return failure instanceof RequestError && REFUSALS.has(failure.status);
 }

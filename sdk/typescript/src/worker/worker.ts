@@ -110,7 +110,6 @@ export class Worker {
       await this.#work(line, identity, tools);
     } finally {
       signals.forEach((signal) => process.removeListener(signal, stop));
-      await identity.journal.close();
       await identity.release();
       line.close();
     }
@@ -170,7 +169,7 @@ export class Worker {
     );
     heartbeats.connect(line.settings);
     const over = new AbortController();
-    const session = work.session.run(() => line.connection, over.signal);
+    const session = work.session.run((failures) => line.reach(failures, heartbeats), over.signal);
     const stopped = new Promise<void>((resolve) => {
       if (this.#stop.signal.aborted) resolve();
       else this.#stop.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -180,7 +179,8 @@ export class Worker {
       await this.#drain(work);
       await work.session.goodbye(() => over.abort());
       if (!over.signal.aborted) over.abort();
-      line.close();
+      // One that was not welcomed has heard no goodbye.
+      work.session.cut();
       await session;
     } finally {
       heartbeats.end();
@@ -210,15 +210,31 @@ class Line {
   settings: Settings;
   connection: Connection;
 
+  readonly #home: string;
+
   constructor(settings: Settings) {
     this.settings = settings;
+    this.#home = settings.target;
     this.connection = new Connection(settings);
+  }
+
+  /** The connection to try next: back to where the worker was told to begin, when where it was sent to does not welcome it. */
+  reach(failures: number, heartbeats: Heartbeats | undefined): Connection {
+    if (failures > 1 && this.settings.target !== this.#home) {
+      this.#to(this.#home);
+      heartbeats?.connect(this.settings);
+    }
+    return this.connection;
   }
 
   /** Goes to another scheduler of the same cluster. It is as far away, so a token may go there if TLS is as it was. */
   go(endpoint: string): void {
     const { target, tls } = readEndpoint(endpoint);
     if (tls !== this.settings.tls) return;
+    this.#to(target);
+  }
+
+  #to(target: string): void {
     this.settings = { ...this.settings, target };
     this.connection.close();
     this.connection = new Connection(this.settings);

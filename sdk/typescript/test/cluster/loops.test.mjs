@@ -93,6 +93,8 @@ test("a model with many tools is given a search, and what it finds", async (t) =
   assert.ok((await box.forOpenAI()).some((tool) => tool.name === own));
   const call = { type: "function_call", call_id: "c2", name: own, arguments: '{"text":"a"}' };
   assert.equal((await box.answer(call)).output, "1");
+  const elsewhere = (await tools(t)).toolbox({ limit: 3 });
+  assert.equal((await elsewhere.answer(call)).output, "1", "a conversation goes on in another process");
   const wrong = await box.answer({ type: "tool_use", id: "t", name: "tool_search", input: {} });
   assert.equal(wrong.is_error, true);
 });

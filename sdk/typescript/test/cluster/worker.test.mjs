@@ -16,9 +16,7 @@ import { asked, eventually, LEASE_MS, namespace, open, providers } from "../help
 import { Gate } from "../helpers/gate.mjs";
 import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
 
-let name;
-before(async () => {
-  name = await namespace();
+before(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 });
 
@@ -26,7 +24,7 @@ before(async () => {
 const begun = (path, id) => ledger(path).filter((line) => line.startsWith(`${id} `)).length;
 
 test("a tool that must not run twice, killed in the middle, ends as unknown once the worker is back", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const call = tools.call(`${name}.once`, { id: "killed" }).catch((error) => error);
   await worker.tells("began");
@@ -42,7 +40,7 @@ test("a tool that must not run twice, killed in the middle, ends as unknown once
 });
 
 test("the same without a restart, once the lease has run out", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const call = tools.call(`${name}.once`, { id: "left" }).catch((error) => error);
   await worker.tells("began");
@@ -52,21 +50,23 @@ test("the same without a restart, once the lease has run out", async (t) => {
 });
 
 test("a tool that may run twice, killed in the middle, runs again and succeeds", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
-  const call = tools.call(`${name}.again`, { id: "repeated" });
+  const id = await tools.submit(`${name}.again`, { id: "repeated" });
   await worker.tells("began");
+  // What the cluster has not heard of is no attempt.
+  await eventually("the cluster knows that it runs", async () => (await tools.get(id)).invocation.attempt === 1);
   await worker.kill();
   const next = await WorkerProcess.start(t, name, path);
   assert.equal((await next.tells("began")).attempt, 2);
   next.send({ event: "go on" });
-  assert.equal((await call).text, "done repeated");
+  assert.equal((await tools.wait(id)).text, "done repeated");
   assert.equal(begun(path, "repeated"), 2);
   await next.kill();
 });
 
 test("an ending that was written down is told by the next start, and the tool does not run again", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const gate = await Gate.open(t);
   const worker = await WorkerProcess.start(t, name, path, { endpoint: gate.endpoint });
   const call = tools.call(`${name}.once`, { id: "journal" });
@@ -88,7 +88,7 @@ test("an ending that was written down is told by the next start, and the tool do
 });
 
 test("a worker that drains ends what runs and takes no more, and another one goes on", async (t) => {
-  const [tools, path, other] = [await open(t), folder(t), folder(t)];
+  const [name, tools, path, other] = [await namespace(), await open(t), folder(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const running = tools.call(`${name}.once`, { id: "drained" });
   await worker.tells("began");
@@ -107,7 +107,7 @@ test("a worker that drains ends what runs and takes no more, and another one goe
 });
 
 test("what outlasts the drain is given back when it may run twice, and is unknown when not", async (t) => {
-  const [tools, path, other] = [await open(t), folder(t), folder(t)];
+  const [name, tools, path, other] = [await namespace(), await open(t), folder(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path, { DRAIN_MS: "100" });
   const once = tools.call(`${name}.once`, { id: "o" }).catch((error) => error);
   const again = tools.call(`${name}.again`, { id: "a" });
@@ -124,7 +124,7 @@ test("what outlasts the drain is given back when it may run twice, and is unknow
 });
 
 test("a tool that blocks the thread for longer than a lease keeps its call", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const result = await tools.call(`${name}.blocks`, { ms: LEASE_MS * 2.5 });
   assert.equal(result.text, "still here");
@@ -134,7 +134,7 @@ test("a tool that blocks the thread for longer than a lease keeps its call", asy
 });
 
 test("a connection that is cut in the middle costs a call nothing", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const gate = await Gate.open(t);
   const worker = await WorkerProcess.start(t, name, path, { endpoint: gate.endpoint });
   const call = tools.call(`${name}.once`, { id: "cut" });
@@ -149,7 +149,7 @@ test("a connection that is cut in the middle costs a call nothing", async (t) =>
 });
 
 test("a tool whose time is up is stopped, and one that does not listen is left", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const stopped = await tools.call(`${name}.brief`, { id: "brief" }).catch((error) => error);
   assert.deepEqual([stopped.code, stopped.errorClass], ["exec.timeout", "timeout"]);
@@ -160,7 +160,7 @@ test("a tool whose time is up is stopped, and one that does not listen is left",
 });
 
 test("a tool that cannot be canceled goes on", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const id = await tools.submit(`${name}.firm`, { id: "firm" });
   await worker.tells("began");
@@ -171,7 +171,7 @@ test("a tool that cannot be canceled goes on", async (t) => {
 });
 
 test("no more calls run at once than there are slots", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path, { SLOTS: "1" });
   const first = tools.call(`${name}.once`, { id: "first" });
   await worker.tells("began");
@@ -188,7 +188,7 @@ test("no more calls run at once than there are slots", async (t) => {
 });
 
 test("two processes of one name on one machine are two workers", async (t) => {
-  const path = folder(t);
+  const [name, path] = [await namespace(), folder(t)];
   const one = await WorkerProcess.start(t, name, path);
   const two = new WorkerProcess(t, name, path);
   const { worker } = await two.tells("connected");
@@ -201,7 +201,7 @@ test("two processes of one name on one machine are two workers", async (t) => {
 });
 
 test("a tool knows its call, and belongs to its trace", async (t) => {
-  const [tools, path] = [await open(t), folder(t)];
+  const [name, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, name, path);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const span = { traceId, spanId: "b7ad6b7169203331", traceFlags: TraceFlags.SAMPLED };
@@ -217,8 +217,7 @@ test("a tool knows its call, and belongs to its trace", async (t) => {
 });
 
 test("tools that are not registered come from a provider of the kind `worker`", async (t) => {
-  const own = await namespace();
-  const [tools, path] = [await open(t), folder(t)];
+  const [own, tools, path] = [await namespace(), await open(t), folder(t)];
   const worker = await WorkerProcess.start(t, own, path, { REGISTER: "no", PROVIDER: own });
   const source = { $case: "worker", value: { nativePrefix: `${own}.` } };
   const provider = { providerId: own, source, trust: ProviderTrust.PROVIDER_TRUST_ALL_TOOLS };

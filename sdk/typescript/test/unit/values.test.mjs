@@ -1,0 +1,158 @@
+// What needs no cluster: JSON without loss, names, shapes of vendors, settings.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { inspect } from "node:util";
+
+import { connect, JsonText, parseExact, SettingsError, stringify, Worker } from "toolplane";
+
+import { Connection, readSettings } from "../../dist/connection.js";
+import { alias, aliases } from "../../dist/loops/names.js";
+import { asMessages, readCall, readCalls, writeAnswer } from "../../dist/loops/shapes.js";
+import { backoff } from "../../dist/rpc.js";
+
+test("integers of any size are written and read with all their digits", () => {
+  const big = 12345678901234567890n;
+  assert.equal(stringify({ big, list: [1n, undefined], skip: undefined, nested: { at: new Date(0) } }),
+    '{"big":12345678901234567890,"list":[1,null],"nested":{"at":"1970-01-01T00:00:00.000Z"}}');
+  assert.equal(stringify({ raw: new JsonText("[1.0, 2]"), also: big }), '{"raw":[1.0, 2],"also":12345678901234567890}');
+  assert.deepEqual(parseExact('{"a":12345678901234567890,"b":-9007199254740993,"c":1e400,"d":0.1234567890123456789}'),
+    { a: big, b: -9007199254740993n, c: Infinity, d: 0.12345678901234568 });
+  assert.deepEqual(parseExact('["12345678901234567890", "\\"12345678901234567890", 9007199254740991]'),
+    ["12345678901234567890", '"12345678901234567890', 9007199254740991]);
+  const own = parseExact('{"__proto__": 12345678901234567890}');
+  assert.deepEqual(Object.keys(own), ["__proto__"]);
+  assert.equal(Object.getPrototypeOf(own), Object.prototype);
+  const cycle = {};
+  cycle.self = cycle;
+  assert.throws(() => stringify(cycle), TypeError);
+  assert.throws(() => stringify({ cycle, big }), TypeError);
+  assert.equal(parseExact(`["${"x".repeat(3_000_000)}", 12345678901234567890]`)[1], big);
+  assert.equal(stringify(undefined), "null");
+});
+
+test("every JSON value comes back as it was", () => {
+  // A generator of its own, so that a failure can be repeated.
+  let seed = 42;
+  const chance = (n) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % n;
+  const make = (depth) => {
+    switch (chance(depth > 3 ? 5 : 7)) {
+      case 0: return chance(2 ** 31) - 2 ** 30;
+      case 1: return BigInt(chance(2 ** 31)) ** BigInt(2 + chance(5)) * (chance(2) ? 1n : -1n) + 2n ** 60n;
+      case 2: return ["", "12345678901234567890", '\\"', "\u2028é\u0000", "-1234567890123456789"][chance(5)];
+      case 3: return [true, false, null][chance(3)];
+      case 4: return chance(1000) / 7;
+      case 5: return Array.from({ length: chance(4) }, () => make(depth + 1));
+      default: return Object.fromEntries(Array.from({ length: chance(4) }, (_, at) => [`k"${at}`, make(depth + 1)]));
+    }
+  };
+  for (let round = 0; round < 2_000; round += 1) {
+    const value = make(0);
+    const safe = (read) => (typeof read === "bigint" && Number.isSafeInteger(Number(read)) ? Number(read) : read);
+    assert.deepEqual(parseExact(stringify(value)), safe(value));
+  }
+});
+
+test("aliases are taken by every vendor, and lead back to one tool", () => {
+  assert.deepEqual(["text.word_count", "a.b.c", "1st.tool", "x/y z.ü"].map(alias), ["text__word_count", "a_b__c", "_1st__tool", "x_y_z___"]);
+  const long = { name: `n.${"x".repeat(100)}`, toolId: "tool_long" };
+  const tools = [{ name: "a.b", toolId: "1" }, { name: "a__b", toolId: "2" }, long, { name: "tool_search", toolId: "3" }, { name: "c.d", toolId: "4" }];
+  const names = aliases(tools);
+  assert.equal(new Set(names).size, tools.length);
+  assert.ok(names.every((name) => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)), names.join());
+  assert.equal(names[4], "c__d");
+  assert.ok(!names.includes("tool_search"));
+  assert.equal(aliases([long])[0], names[2], "whatever others there are");
+});
+
+test("calls are told apart by their shape", () => {
+  const shapes = {
+    openai: { type: "function_call", call_id: "1", name: "f", arguments: "" },
+    "openai-chat": { id: "1", type: "function", function: { name: "f", arguments: "{}" } },
+    anthropic: { type: "tool_use", id: "1", name: "f", input: {} },
+    gemini: { functionCall: { name: "f", args: {} } },
+  };
+  for (const [vendor, shape] of Object.entries(shapes)) {
+    const call = readCall(shape);
+    assert.deepEqual([call.vendor, call.alias, stringify(call.args)], [vendor, "f", "{}"]);
+    const failed = writeAnswer(call, { text: "no", isError: true });
+    assert.equal(vendor === "anthropic", failed.is_error === true);
+    assert.equal(vendor === "gemini", failed.functionResponse?.response.error === "no");
+    assert.equal(asMessages([{ call, answer: failed }]).length, 1);
+  }
+  assert.equal(readCall({ name: "f", args: {} }).vendor, "gemini");
+  for (const other of [null, "x", 7, {}, { type: "text" }, { role: "tool" }]) assert.equal(readCall(other), undefined);
+  assert.deepEqual(readCalls(undefined), []);
+  assert.equal(readCalls([shapes.openai, { type: "message" }]).length, 1);
+  assert.equal(readCalls(shapes.anthropic).length, 1);
+});
+
+test("settings come from the options, then from the environment, then from nowhere", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "toolplane-")), "token");
+  writeFileSync(file, " from-file\n");
+  assert.deepEqual(readSettings({}, {}), { target: "127.0.0.1:7420", tls: false });
+  assert.equal(readSettings({}, { TOOLPLANE_ENDPOINT: "10.0.0.7:1" }).target, "10.0.0.7:1");
+  assert.equal(readSettings({ endpoint: "https://[::1]" }, {}).target, "[::1]:443");
+  assert.equal(readSettings({}, { TOOLPLANE_TOKEN: "a", TOOLPLANE_TOKEN_FILE: file }).token, "a");
+  assert.equal(readSettings({}, { TOOLPLANE_TOKEN_FILE: file }).token, "from-file");
+  assert.equal(readSettings({ tokenFile: file }, { TOOLPLANE_TOKEN: "a" }).token, "from-file");
+  assert.equal(readSettings({ endpoint: "https://a", serverName: "b" }, {}).serverName, "b");
+});
+
+test("settings that cannot be used are refused, without a word of the secret", () => {
+  const wrong = [
+    [{ endpoint: "http://a/b" }, /nothing after it/],
+    [{ endpoint: "ftp://a" }, /`http:\/\/` or `https:\/\/`/],
+    [{ endpoint: "http://" }, /not an endpoint/],
+    [{ token: " " }, /empty/],
+    [{ token: "se\ncret" }, /characters a header cannot carry/],
+    [{ tokenFile: "/none" }, /cannot read the token/],
+    [{ caFile: "/none", endpoint: "https://a" }, /cannot read the certificates/],
+    [{ caFile: "/none" }, /need an `https:\/\/` endpoint/],
+    [{ certFile: "/none", endpoint: "https://a" }, /needs its key/],
+    [{ token: "secret", endpoint: "http://example.org:1" }, /clear text/],
+  ];
+  for (const [options, rule] of wrong) {
+    assert.throws(() => readSettings(options, {}), (error) => {
+      assert.ok(error instanceof SettingsError);
+      assert.match(error.message, rule);
+      assert.ok(!error.message.includes("secret"));
+      return true;
+    });
+  }
+  assert.equal(readSettings({ token: "t", endpoint: "http://example.org", allowInsecureToken: true }, {}).token, "t");
+  assert.equal(readSettings({ token: "t", endpoint: "http://localhost:1" }, {}).token, "t");
+});
+
+test("a token is in no text that a connection or a client gives of itself", async () => {
+  const connection = new Connection(readSettings({ token: "top-secret" }, {}));
+  const tools = await connect({ token: "top-secret" });
+  for (const thing of [connection, tools]) {
+    const shown = JSON.stringify(thing) + inspect(thing, { depth: 10, showHidden: true }) + String(thing);
+    assert.ok(!shown.includes("top-secret"), shown);
+  }
+  connection.close();
+  tools.close();
+});
+
+test("names of workers and tools are checked where they are given", () => {
+  assert.throws(() => new Worker("no name"), SettingsError);
+  const worker = new Worker("acme");
+  const nothing = { description: "Nothing." };
+  worker.tool("one", nothing, () => 1);
+  for (const name of ["one", "a.b", "", "list_tools"]) assert.throws(() => worker.tool(name, nothing, () => 1), SettingsError);
+  assert.throws(() => worker.tool("two", nothing, () => 1).tool("two", nothing, () => 1), SettingsError);
+});
+
+test("waits grow, are spread, and end at two seconds", () => {
+  for (const [failures, least, most] of [[0, 50, 100], [3, 400, 800], [20, 1_000, 2_000]]) {
+    for (let round = 0; round < 50; round += 1) {
+      const wait = backoff(failures);
+      assert.ok(wait >= least && wait <= most, `${wait} after ${failures}`);
+    }
+  }
+  assert.equal(backoff(0, 7_000), 7_000);
+});
