@@ -83,6 +83,9 @@ function details(error: ServiceError): Details {
   return found;
 }
 
+/** What Node says when a certificate is not the right one: waiting does not mend that. */
+const TLS = /certificate|altnames|ERR_TLS|ERR_SSL|EPROTO|self.signed/i;
+
 /** A failed request as a {@link RequestError}. What is no error of gRPC is given back as it is. */
 export function requestError(error: unknown): unknown {
   const failed = error as ServiceError;
@@ -91,13 +94,16 @@ export function requestError(error: unknown): unknown {
   const { reason, retry, retryAfterMs, fields } = details(failed);
   const advice = retry ?? (failed.code === codes.UNAVAILABLE ? "retry_later" : "never");
   const text = failed.details || status;
+  if (failed.code === codes.UNAVAILABLE && TLS.test(text)) {
+    return new RequestError(`no secure connection: ${text} [TLS]`, "TLS", "after_change", status, fields);
+  }
   return new RequestError(`${text} [${reason ?? status}]`, reason ?? status, advice, status, fields, retryAfterMs);
 }
 
 /** Whether the same request may help a moment later: the cluster is not there, or cut the connection in the middle of an answer. */
 export function isAway(error: unknown): error is RequestError {
   if (!(error instanceof RequestError)) return false;
-  if (error.status === "UNAVAILABLE") return true;
+  if (error.status === "UNAVAILABLE") return error.code !== "TLS";
   // A connection that ends in the middle of an answer: neither the request nor the cluster is at fault.
   return error.status === "INTERNAL" && error.code === "INTERNAL" && /RST_STREAM|connection/i.test(error.message);
 }

@@ -11,6 +11,9 @@ import { readArgs, type Tool } from "./tool.js";
 /** How long a tool that was asked to stop may take, in milliseconds. After that it is not waited for. */
 const STOP_MS = 2_000;
 
+const ENDED = "the worker ended before the tool did";
+const IN_DOUBT = "the tool held an exclusive lock and the worker could not renew its lease";
+
 /** How an execution ended: a report, or that the call is to be given back, or nothing to say. */
 export type Ending = { report: ExecutionOutcome } | { giveBack: string } | { forget: true };
 
@@ -105,7 +108,7 @@ async function settle(assignment: Assignment, tool: Tool, around: Surroundings, 
     case "shutdown":
     case "in_doubt":
       if (repeatable) return { giveBack: stop.kind === "shutdown" ? "draining" : "lease_in_doubt" };
-      return { report: outcomeUnknown("the worker ended before the tool did") };
+      return { report: outcomeUnknown(stop.kind === "shutdown" ? ENDED : IN_DOUBT) };
     default:
       return { report: failed(returned?.thrown) };
   }

@@ -27,8 +27,8 @@ export interface Speaker {
   obey(command: Command): void;
   /** The scheduler asks to leave; it names others. */
   leave(others: string[]): void;
-  /** Told of a stream that ended, and why. */
-  lost(error: unknown): void;
+  /** Told of a stream that ended out of order, why, and whether it had been welcomed. */
+  lost(error: unknown, welcomed: boolean): void;
 }
 
 /** One stream at a time. */
@@ -94,8 +94,8 @@ export class Session {
     const late = setTimeout(() => stream.cancel(), WELCOME_MS);
     let reminding: NodeJS.Timeout | undefined;
     const remind = (): void => {
-      const reports = this.speaker.remind().map((report) => ({ report }));
-      if (!this.#goodbye) stream.write({ reports });
+      // Each in a message of its own: together they might be more than a listener takes.
+      for (const report of this.speaker.remind()) if (!this.#goodbye) stream.write({ reports: [{ report }] });
       reminding = setTimeout(remind, this.#heartbeatMs);
     };
     const [hello, ...rest] = this.speaker.hello();
@@ -109,7 +109,7 @@ export class Session {
             this.#welcomed = true;
             this.#heartbeatMs = command.value.heartbeatMs || this.#heartbeatMs;
             this.speaker.welcome(command.value);
-            if (rest.length > 0) stream.write({ reports: rest.map((report) => ({ report })) });
+            for (const report of rest) stream.write({ reports: [{ report }] });
             remind();
           } else if (command?.$case === "goAway") this.speaker.leave(command.value.schedulers);
           else if (command !== undefined) this.speaker.obey(command);
@@ -124,7 +124,7 @@ export class Session {
     stream.cancel();
     const [welcomed, inOrder] = [this.#welcomed, this.#goodbye];
     [this.#stream, this.#welcomed] = [undefined, false];
-    if (!inOrder) this.speaker.lost(failure);
+    if (!inOrder) this.speaker.lost(failure, welcomed);
     this.#ended?.();
     return { welcomed, failure };
   }

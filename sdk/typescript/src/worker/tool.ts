@@ -1,5 +1,6 @@
 /** One tool of a worker: what it takes and gives, what is known of it, and the function behind it. */
 
+import { SettingsError } from "../errors.js";
 import type { ToolContext } from "./context.js";
 
 /** JSON Schema, or a schema of zod 4. */
@@ -69,7 +70,9 @@ export interface Tool {
 }
 
 function isZod(schema: Schema): schema is ZodSchema {
-  return "_zod" in schema && typeof (schema as unknown as ZodSchema).safeParse === "function";
+  if (typeof (schema as { safeParse?: unknown }).safeParse !== "function") return false;
+  if ("_zod" in schema) return true;
+  throw new SettingsError("schemas of zod need zod 4: older ones do not tell their JSON Schema");
 }
 
 /** @internal */

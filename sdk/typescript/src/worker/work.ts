@@ -167,9 +167,10 @@ export class Work implements Speaker {
     this.#parts.log("info", "connected to a scheduler", { worker: this.#parts.identity.workerId, held: this.#held.size });
   }
 
-  lost(error: unknown): void {
+  lost(error: unknown, welcomed: boolean): void {
+    const what = welcomed ? "lost the scheduler; calls go on" : "no scheduler takes this worker yet";
     const message = error instanceof Error ? error.message : "the stream ended";
-    this.#parts.log("warn", "lost the scheduler; calls go on", { error: message, held: this.#held.size });
+    this.#parts.log("warn", what, { error: message, held: this.#held.size });
   }
 
   leave(others: string[]): void {

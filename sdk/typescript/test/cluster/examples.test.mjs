@@ -106,7 +106,7 @@ test("the blocks of the README run, and are as short as they are said to be", as
   // Within the package, so that it finds itself by name.
   const path = mkdtempSync(join(root, "test", "readme-"));
   t.after(() => rmSync(path, { recursive: true, force: true }));
-  writeFileSync(join(path, "agent.mjs"), `${agent}\ntools.close();`);
+  writeFileSync(join(path, "agent.mjs"), agent);
   const { stdout } = await promisify(execFile)(process.execPath, [join(path, "agent.mjs")], { timeout: 60_000 });
   assert.match(stdout, /words\.txt/);
   writeFileSync(join(path, "worker.mjs"), worker.replace('"acme"', `"${name}"`));
