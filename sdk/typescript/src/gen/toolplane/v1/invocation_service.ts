@@ -41,7 +41,10 @@ export const protobufFileName = "toolplane/v1/invocation_service.proto";
 
 /** A call to be made. */
 export interface InvocationSpec {
-  /** The surface to call in. */
+  /**
+   * The surface to call in. When empty, the default one of the tenant (`default`): every tool that may be used at all, as it is declared
+   * now, and nothing has to be loaded.
+   */
   surfaceId: string;
   /** Name, alias or id of the tool, as the model gave it. */
   toolName: string;

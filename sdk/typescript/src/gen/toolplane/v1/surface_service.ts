@@ -298,7 +298,7 @@ export interface CreateSurfaceResponse {
 
 /** Asks for a surface. */
 export interface GetSurfaceRequest {
-  /** The surface. */
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
   surfaceId: string;
   /** With or without the JSON record. */
   view: RecordView;
@@ -316,7 +316,7 @@ export interface GetSurfaceResponse {
 
 /** Asks for the tools of one surface. */
 export interface ListSurfaceToolsRequest {
-  /** The surface. */
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
   surfaceId: string;
   /** Most tools per page; 0 takes the server's own, larger values are cut to 1000. */
   pageSize: number;
@@ -358,7 +358,7 @@ export interface ListSurfacesResponse {
 
 /** Asks for tools in a surface. */
 export interface SearchToolsRequest {
-  /** The surface. */
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
   surfaceId: string;
   /** `select:` and names separated by commas, or keywords. */
   query: string;
@@ -380,7 +380,7 @@ export interface SearchToolsResponse {
 
 /** Asks to load tools. */
 export interface LoadToolsRequest {
-  /** The surface. */
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
   surfaceId: string;
   /** Names, aliases or ids, at most 100. */
   names: string[];
