@@ -11,9 +11,9 @@ const CONFIG: &str = r#"
 allow_self_approval = true
 
 [scheduler]
-lease_ms = 3000
-offer_ms = 2000
-heartbeat_ms = 600
+lease_ms = 5000
+offer_ms = 3000
+heartbeat_ms = 1000
 tick_ms = 100
 
 [[permission.rules]]
@@ -24,7 +24,7 @@ reason = "reading is fine"
 "#;
 
 /// As in [`CONFIG`]: one test keeps a worker busy for longer than this.
-const LEASE_MS: &str = "3000";
+const LEASE_MS: &str = "5000";
 
 fn folder() -> PathBuf {
     binary::root().join("sdk/typescript")

@@ -28,7 +28,7 @@ export interface BatchOptions {
   signal?: AbortSignal;
 }
 
-/** News of one call of a batch: an event, or its result. @internal */
+/** News of one call of a batch: an event, or its result. */
 export type BatchNews = { index: number; event: Event } | { index: number; result: ToolResult };
 
 const ORDER = {

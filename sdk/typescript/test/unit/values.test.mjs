@@ -1,13 +1,13 @@
 // What needs no cluster: JSON without loss, names, shapes of vendors, settings.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import { connect, JsonText, parseExact, SettingsError, stringify, Worker } from "toolplane";
+import { connect, JsonText, parseExact, SettingsError, stringify, VERSION, Worker } from "toolplane";
 
 import { Connection, readSettings } from "../../dist/connection.js";
 import { alias, aliases } from "../../dist/loops/names.js";
@@ -155,4 +155,10 @@ test("waits grow, are spread, and end at two seconds", () => {
     }
   }
   assert.equal(backoff(0, 7_000), 7_000);
+});
+
+test("the version is that of the package, and of the workspace it is built from", () => {
+  const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+  assert.equal(VERSION, JSON.parse(read("../../package.json")).version);
+  assert.equal(VERSION, /^version = "(.*)"$/m.exec(read("../../../../Cargo.toml"))[1]);
 });
