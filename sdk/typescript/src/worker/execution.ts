@@ -79,6 +79,8 @@ export async function execute(assignment: Assignment, tool: Tool, around: Surrou
   });
   const returned = await Promise.race([running, late]);
   clock.stop();
+  // A question that is answered only now, or never, starts it no more.
+  assignment.onPause = assignment.onResume = undefined;
   return await settle(assignment, tool, around, returned);
 }
 

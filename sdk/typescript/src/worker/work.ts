@@ -1,33 +1,27 @@
 /** What a worker does about commands: takes calls, runs them, and says how they ended until somebody has heard it. */
 
-import { randomBytes } from "node:crypto";
-
 import type { Connection } from "../connection.js";
 import type { HeartbeatResponse } from "../gen/toolplane/v1/worker_service.js";
-import { ProgressStatus } from "../gen/toolplane/v1/vocabulary.js";
-import { ToolProgress } from "../gen/toolplane/v1/progress.js";
-import {
+import type {
+  CancelExecution,
   ExecutionDone,
   ExecutionOutcome,
-  type CancelExecution,
-  type InputProvided,
-  type LeaseRef,
-  type Offer,
-  type Welcome,
+  InputProvided,
+  LeaseRef,
+  Offer,
+  Welcome,
 } from "../gen/toolplane/v1/worker.js";
-import { payloadValue, toPayload } from "../payload.js";
 import { Assignment } from "./assignment.js";
-import { NotAnswered, type AskOptions, type ProgressParts, type Services } from "./context.js";
 import { execute } from "./execution.js";
 import type { Heartbeats } from "./heartbeats.js";
+import { introduce } from "./hello.js";
 import type { Identity } from "./identity.js";
 import { canceled, unknownTool, type Upload } from "./output.js";
+import { servicesOf } from "./services.js";
 import { Session, type Command, type Report, type Speaker } from "./session.js";
 import type { Tool } from "./tool.js";
 import { upload, type Uploader } from "./upload.js";
 
-/** Endings of this size in all go along with a hello; the others follow as reports. */
-const HELLO_BYTES = 1024 * 1024;
 /** Bytes of one value in a report until a scheduler says otherwise. */
 const INLINE_BYTES = 64 * 1024;
 
@@ -73,46 +67,12 @@ export class Work implements Speaker {
   // === What is said ===
 
   hello(): Report[] {
-    const { identity, version, slots, nativeTools } = this.#parts;
     this.#leaving = false;
-    const [finished, rest] = this.#kept();
+    const { identity, version, slots, nativeTools } = this.#parts;
     const running = [...this.#held.values()].filter(({ phase }) => phase !== "ended").map(({ lease }) => lease);
-    // Leases of endings that follow are held until then.
-    const held = [...running, ...rest.flatMap(({ lease }) => (lease ? [lease] : []))];
-    const all = rest.length === 0;
-    const hello: Report = {
-      $case: "hello",
-      value: {
-        workerId: identity.workerId,
-        incarnation: identity.incarnation,
-        version,
-        slots,
-        pools: [],
-        gaps: [],
-        posture: toPayload({ sandbox: "none" }),
-        held,
-        finished,
-        previousIncarnationDead: identity.previousDead && all,
-        keptEndingsFollow: identity.previousDead && !all,
-        nativeTools,
-        credentials: undefined,
-      },
-    };
+    const about = { identity, version, slots, nativeTools, running, endings: this.#endings() };
     const released = this.#released.splice(0).map((value): Report => ({ $case: "released", value }));
-    const ends = rest.map((value): Report => ({ $case: "done", value }));
-    return [hello, ...ends, ...this.#unanswered(0), ...released, this.#ready(), ...this.#parts.news()];
-  }
-
-  /** Endings that nobody has acknowledged: those that fit into a hello, and the others. */
-  #kept(): [ExecutionDone[], ExecutionDone[]] {
-    const finished: ExecutionDone[] = [];
-    const rest: ExecutionDone[] = [];
-    let bytes = 0;
-    for (const done of this.#endings()) {
-      bytes += ExecutionDone.encode(done).finish().length;
-      (bytes <= HELLO_BYTES ? finished : rest).push(done);
-    }
-    return [finished, rest];
+    return [...introduce(about), ...this.#unanswered(0), ...released, this.#ready(), ...this.#parts.news()];
   }
 
   #endings(): ExecutionDone[] {
@@ -322,11 +282,7 @@ export class Work implements Speaker {
     }
     const keep: Upload = (name, mediaType, data) =>
       upload(this.#parts.connection, this.#parts.uploader, assignment.lease, name, mediaType, data);
-    const services: Services = {
-      progress: (parts) => this.#progress(assignment, parts),
-      ask: (prompt, options) => this.#ask(assignment, prompt, options),
-      keep,
-    };
+    const services = servicesOf(assignment, (report) => this.session.say(report), keep);
     const bound = dispatch.outputLimits?.maxInlineBytes;
     const inlineBytes = Math.min(this.#inlineBytes, bound === undefined ? Infinity : Number(bound));
     const onThrow = (thrown: unknown): void =>
@@ -346,49 +302,6 @@ export class Work implements Speaker {
     this.session.say({ $case: "done", value: done });
     this.session.say(this.#ready());
     this.#tell();
-  }
-
-  #progress(assignment: Assignment, parts: ProgressParts): void {
-    if (assignment.phase !== "running" || assignment.stop) return;
-    const progress = ToolProgress.fromPartial({
-      schemaVersion: "0.2.0",
-      progressId: `progress_${randomBytes(8).toString("hex")}`,
-      invocationId: assignment.dispatch.invocationId,
-      status: "running",
-      statusCode: ProgressStatus.PROGRESS_STATUS_RUNNING,
-      message: parts.message ?? "",
-      percent: parts.percent,
-      currentStep: parts.step ?? "",
-      totalSteps: parts.totalSteps === undefined ? undefined : BigInt(parts.totalSteps),
-      timestamp: new Date(),
-    });
-    this.session.say({ $case: "progress", value: { lease: assignment.lease, progress } });
-  }
-
-  async #ask(assignment: Assignment, prompt: string, { schema, ttlMs }: AskOptions): Promise<unknown> {
-    if (assignment.question) throw new Error("a tool asks one question at a time");
-    assignment.signal.throwIfAborted();
-    const asked = {
-      lease: assignment.lease,
-      inputId: `input_${randomBytes(8).toString("hex")}`,
-      prompt,
-      schema: schema === undefined ? undefined : toPayload(schema),
-      ttlMs: ttlMs ?? 0,
-    };
-    assignment.onPause?.();
-    try {
-      const input = await new Promise<InputProvided>((answer, stopped) => {
-        assignment.question = { asked, answer };
-        assignment.signal.addEventListener("abort", () => stopped(assignment.signal.reason as Error), { once: true });
-        assignment.saidAt = Date.now();
-        this.session.say({ $case: "inputRequested", value: asked });
-      });
-      if (input.input === undefined) throw new NotAnswered(input.expired ? "expired" : "declined");
-      return payloadValue(input.input);
-    } finally {
-      assignment.question = undefined;
-      assignment.onResume?.();
-    }
   }
 
   // === The end ===
