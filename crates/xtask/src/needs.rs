@@ -183,13 +183,17 @@ pub(crate) fn typescript() -> Result<(), TaskError> {
     let (wanted, installed) = (folder.join("package-lock.json"), folder.join("node_modules/.package-lock.json"));
     let changed = |file: &Path| fs::metadata(file).and_then(|about| about.modified());
     let wanted_since = changed(&wanted).map_err(TaskError::file(&wanted))?;
-    if changed(&installed).is_ok_and(|since| since >= wanted_since) {
-        return Ok(());
+    let npm = |args: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.current_dir(&folder).args(args).arg("--loglevel=error");
+        command::run(npm)
+    };
+    if !changed(&installed).is_ok_and(|since| since >= wanted_since) {
+        println!("installing what the package for TypeScript needs into {} ...", folder.join("node_modules").display());
+        npm(&["ci", "--no-audit", "--no-fund"])?;
     }
-    println!("installing what the package for TypeScript needs into {} ...", folder.join("node_modules").display());
-    let mut npm = Command::new("npm");
-    npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
-    command::run(npm)
+    // Workers of tests use it as it is compiled.
+    npm(&["run", "build", "--silent"])
 }
 
 /// Without a manifest of its own npm would look for one in the folders above.
