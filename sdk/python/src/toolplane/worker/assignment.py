@@ -122,6 +122,13 @@ class Assignments:
             assignment.started = assignment.started or may
             return may
 
+    def never(self, assignment: Assignment) -> bool:
+        """Whether the tool has not started, and from now on never does; true once."""
+        with self._lock:
+            may = assignment.key in self._all and not assignment.started
+            assignment.started = assignment.started or may
+            return may
+
     def get(self, lease: worker_pb2.LeaseRef) -> Assignment | None:
         """The assignment of a lease."""
         with self._lock:

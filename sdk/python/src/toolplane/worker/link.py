@@ -263,10 +263,7 @@ class Link:
         if not supported:
             return
         assignment.stop.give("cancel", said.abort_reason)
-        if not assignment.started:
-            # It never begins: there is nothing to report.
-            self._desk.assignments.forget(said.lease)
-            self._desk.ready()
+        self._runner.never_ran(assignment)
 
     def _acknowledged(self, lease: worker_pb2.LeaseRef) -> None:
         self._desk.assignments.forget(lease)

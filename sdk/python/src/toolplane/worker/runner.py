@@ -55,6 +55,16 @@ class Runner:
         name = f"toolplane-{assignment.dispatch.tool_name}"
         threading.Thread(target=self._run, args=[assignment], name=name, daemon=True).start()
 
+    def never_ran(self, assignment: Assignment) -> None:
+        """Ends a call that was canceled before its tool began; nothing when it has begun."""
+        if not self._desk.assignments.never(assignment):
+            return
+        report = Report(Context(assignment, self._desk), self._desk.terms.max_inline, lambda file: self._desk.upload(assignment, file))
+        outcome = report.stopped("cancel", assignment.stop.abort_reason)
+        outcome.error.message = "canceled before the tool ran"
+        outcome.error.side_effects, outcome.error.recoverability = "none", "retry_safe"
+        self.finish(assignment, outcome, long=False)
+
     def _run(self, assignment: Assignment) -> None:
         context = Context(assignment, self._desk)
         report = Report(context, self._desk.terms.max_inline, lambda file: self._desk.upload(assignment, file))
