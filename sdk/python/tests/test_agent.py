@@ -310,6 +310,13 @@ def test_the_async_client_does_the_same(served: Worker) -> None:
             assert (await client.wait(state.invocation_id)).value == 3
             with pytest.raises(InvalidArguments):
                 await client.call(name, {})
+            # A stream that is left leaves its call alone.
+            stream = client.stream(f"{served.namespace}.waits")
+            first = await anext(aiter(stream))
+            await stream.aclose()  # type: ignore[attr-defined]
+            assert isinstance(first, Event) and not (await client.get(first.invocation_id)).done
+            await client.cancel(first.invocation_id)
+            assert (await client.wait(first.invocation_id, raise_on_error=False)).status == "canceled"
 
     asyncio.run(main())
 

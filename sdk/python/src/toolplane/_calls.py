@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import uuid
 from collections.abc import Mapping
@@ -11,9 +10,9 @@ from typing import Any
 
 from toolplane import _json, _rpc, errors, questions
 from toolplane._flow import Ask, Close, Emit, Flow, Left, Next, Open, Patience, Retry, Rpc, Sleep, retried
+from toolplane._spec import make_spec
 from toolplane.results import CallState, Event, Result
 from toolplane.settings import CallSettings
-from toolplane.v1 import scheduler_policy_pb2
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import permission_service_pb2 as permissions
 from toolplane.v1 import vocabulary_pb2 as words
@@ -28,8 +27,6 @@ _MARGIN = 15.0
 _SETTLE = 10.0
 # How long a cancellation on the way out may take, in seconds.
 _CANCEL_TIMEOUT = 5.0
-
-_KNOWN = frozenset(CallSettings.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -52,20 +49,9 @@ class CallFlows:
     # === one call ===
 
     def spec(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> invocations.InvocationSpec:
-        """The call as a message. `TypeError` for a setting there is not, `ValueError` for arguments JSON cannot say."""
-        # What most calls do not say costs them nothing: this is on the way of every call.
-        spec = invocations.InvocationSpec(
-            surface_id=self.context.surface_id,
-            tool_name=name,
-            idempotency_key=settings.get("idempotency_key") or _unique(),
-            invocation_id=settings.get("invocation_id") or f"inv_{_unique()}",
-            actor_ref=self.context.actor,
-            session_ref=settings.get("session") or self.context.session,
-        )
-        spec.model_input.inline = args if isinstance(args, bytes) else _json.dump(args if args is not None else {})
-        if settings:
-            _set(spec, settings)
-        return spec
+        """The call as a message; see `_spec`."""
+        context = self.context
+        return make_spec(name, args, settings, surface_id=context.surface_id, actor=context.actor, session=context.session)
 
     def call(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> Flow[Result]:
         """Makes a call and waits for its end."""
@@ -74,7 +60,7 @@ class CallFlows:
         try:
             result = yield from self._called(spec, settings, following)
         except BaseException as error:
-            yield from self._left(error, spec, following.invocation_id, settings)
+            yield from self._interrupted(error, spec, following.invocation_id, settings)
             raise
         return self.ended(result, settings)
 
@@ -101,7 +87,7 @@ class CallFlows:
         try:
             result = yield from following.stream(spec, emit=True)
         except BaseException as error:
-            yield from self._left(error, spec, following.invocation_id, settings)
+            yield from self._interrupted(error, spec, following.invocation_id, settings)
             raise
         yield Emit(self.ended(result, settings))
 
@@ -179,7 +165,7 @@ class CallFlows:
             raise errors.of_result(result)
         return result
 
-    def _left(self, error: BaseException, spec: Any, invocation_id: str, settings: CallSettings) -> Flow[None]:
+    def _interrupted(self, error: BaseException, spec: Any, invocation_id: str, settings: CallSettings) -> Flow[None]:
         """The caller goes away: cancels the call, unless only a wait ended or nothing was accepted."""
         if isinstance(error, (errors.RequestRefused, errors.WaitExpired)):
             if isinstance(error, errors.RequestRefused):
@@ -366,33 +352,3 @@ def _left(deadline: float | None, invocation_id: str) -> float | None:
     if left <= 0:
         raise errors.WaitExpired("the wait is over, and the call has not ended", invocation_id)
     return left
-
-
-def _unique() -> str:
-    """32 hex digits that nobody else has."""
-    return os.urandom(16).hex()
-
-
-def _set(spec: invocations.InvocationSpec, settings: CallSettings) -> None:
-    """Says what was set. `TypeError` for a setting there is not."""
-    if not _KNOWN.issuperset(settings):
-        unknown = ", ".join(sorted(set(settings) - _KNOWN))
-        raise TypeError(f"a call has no setting `{unknown}`")
-    timeout, confidence = settings.get("timeout"), settings.get("confidence")
-    spec.native_call_id = settings.get("native_call_id") or ""
-    spec.timeout_ms = max(1, round(timeout * 1000)) if timeout is not None else 0
-    spec.priority = settings.get("priority", "")
-    spec.no_approver = settings.get("no_approver", False)
-    spec.permission_mode = settings.get("mode", "")
-    spec.resource_locks.extend(_lock(text) for text in settings.get("locks", ()))
-    if confidence is not None:
-        spec.assurance.confidence = confidence
-    spec.declaration_digest = settings.get("declaration_digest", "")
-
-
-def _lock(text: str) -> scheduler_policy_pb2.ResourceLock:
-    key, mode = text, "exclusive"
-    for known in ("shared", "exclusive"):
-        if text.endswith(f":{known}"):
-            key, mode = text.removesuffix(f":{known}"), known
-    return scheduler_policy_pb2.ResourceLock(key=key, mode=mode)

@@ -118,7 +118,7 @@ class Worker:
 
         Raises `SetupError` when a hint has no schema, or the name is taken.
         """
-        local = sys._getframe(1).f_locals if function is None else {}
+        local = sys._getframe(1).f_locals
         facts = Facts(
             read_only, destructive, idempotent, concurrency_safe, open_world, risk, tuple(access), tuple(effects), approval_required
         )
