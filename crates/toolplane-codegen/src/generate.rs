@@ -56,14 +56,25 @@ impl GenerateError {
 /// - [`GenerateError::File`] when `root` or a directory below it cannot be listed, or the code cannot be written to a
 ///   temporary directory and read back, e.g. because no proto is of the package [`layout::PACKAGE`].
 pub fn generate(root: &Path) -> Result<Generated, GenerateError> {
+    let with_comments = compiled(root)?;
+    let descriptors = without_comments(with_comments.clone()).encode_to_vec();
+    Ok(Generated { code: rust_code(with_comments)?, descriptors })
+}
+
+/// The descriptors of every proto below `root` with all imports and comments, as an encoded `google.protobuf.FileDescriptorSet`.
+///
+/// Fails with [`GenerateError::Proto`] or [`GenerateError::File`] as [`generate`] does.
+pub fn described(root: &Path) -> Result<Vec<u8>, GenerateError> {
+    compiled(root).map(|set| set.encode_to_vec())
+}
+
+fn compiled(root: &Path) -> Result<FileDescriptorSet, GenerateError> {
     let mut compiler = Compiler::new([root])?;
     compiler.include_imports(true).include_source_info(true);
     for file in proto_files(root)? {
         compiler.open_file(file)?;
     }
-    let with_comments = compiler.file_descriptor_set();
-    let descriptors = without_comments(with_comments.clone()).encode_to_vec();
-    Ok(Generated { code: rust_code(with_comments)?, descriptors })
+    Ok(compiler.file_descriptor_set())
 }
 
 /// Every proto below `root`, sorted, relative to it.

@@ -8,7 +8,9 @@ pub(crate) fn run() -> Result<(), TaskError> {
     let print = ["run", "--quiet", "--package", "xtask", "--example", "config_schema"];
     write("schemas/config.schema.json", &command::capture(command::cargo(&print))?)?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "errors_page"];
-    write("docs/errors.md", &command::capture(command::cargo(&print))?)
+    write("docs/errors.md", &command::capture(command::cargo(&print))?)?;
+    let print = ["run", "--quiet", "--package", "xtask", "--example", "openapi"];
+    write("schemas/openapi.json", &command::capture(command::cargo(&print))?)
 }
 
 fn write(name: &str, bytes: &[u8]) -> Result<(), TaskError> {

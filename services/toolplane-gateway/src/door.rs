@@ -1,7 +1,8 @@
 //! What every request over HTTP passes, whatever it asks: may it name this host, may its page ask, who sends it.
 
 mod guard;
-mod refusal;
+pub(crate) mod refusal;
+mod traced;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -9,15 +10,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Uri};
 use hyper::body::Incoming;
+use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::config::McpConfig;
+use toolplane_runtime::telemetry::spans::http::{Exchange, RequestFacts};
 use toolplane_runtime::web::Callers;
 use tower::ServiceExt as _;
 
@@ -27,6 +30,7 @@ use crate::{json, mcp};
 
 use guard::Guard;
 pub(crate) use refusal::refusal;
+use traced::TracedBody;
 
 /// Where clients of OAuth find out who gives tokens for this listener (RFC 9728).
 pub(crate) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
@@ -40,7 +44,12 @@ pub(crate) struct Door {
     /// The URL under which clients reach this listener, without a slash at its end.
     pub(crate) url: String,
     pub(crate) mcp: Arc<McpConfig>,
-    max_body_bytes: usize,
+    pub(crate) max_body_bytes: usize,
+    /// Whether the description of the API is for everybody.
+    pub(crate) reflection: bool,
+    encrypted: bool,
+    /// Ends streams that go on while the listener drains, a moment before it is cut.
+    pub(crate) ends: CancellationToken,
 }
 
 impl Door {
@@ -60,6 +69,9 @@ impl Door {
             url: url.trim_end_matches('/').to_owned(),
             mcp: Arc::clone(&options.mcp),
             max_body_bytes: options.max_message_bytes,
+            reflection: options.reflection,
+            encrypted,
+            ends: CancellationToken::new(),
         }
     }
 }
@@ -77,14 +89,26 @@ pub(crate) fn service(
 + 'static {
     let known = Router::new().merge(json::routes()).merge(mcp::routes());
     let known = known.layer(from_fn_with_state(Arc::clone(&door), identified));
-    let open = Router::new().merge(json::open_routes()).merge(mcp::open_routes(&door));
+    let open = Router::new().merge(json::open_routes(&door)).merge(mcp::open_routes(&door));
     let routes = known
         .merge(open)
         .fallback(async |uri: Uri| refusal(&ApiError::not_found("path", uri.path()).into()))
         .layer(DefaultBodyLimit::max(door.max_body_bytes))
         .layer(from_fn_with_state(Arc::clone(&door), guarded))
+        .layer(from_fn_with_state(Arc::clone(&door), traced))
         .with_state(door);
     routes.into_service::<Body>().map_request(|request: http::Request<Incoming>| request.map(Body::new))
+}
+
+/// Puts a span around a request and its answer, to the end of its body.
+async fn traced(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map(MatchedPath::as_str);
+    let facts = RequestFacts { method: request.method(), route, encrypted: door.encrypted };
+    let exchange = Exchange::begin(&facts, request.headers());
+    let response = exchange.within(next.run(request)).await;
+    exchange.answered(response.status());
+    response.map(|body| Body::new(TracedBody::new(body, exchange)))
 }
 
 /// Lets requests through that name this host and do not come from a page of somebody else's.

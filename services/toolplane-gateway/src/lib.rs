@@ -27,5 +27,6 @@ mod role;
 mod upstream;
 
 pub use error::GatewayError;
+pub use json::openapi::{UnreadableDescriptors, describe};
 pub use options::GatewayOptions;
 pub use role::PROGRAM;

@@ -19,6 +19,8 @@ pub struct GatewayOptions {
     pub mcp: Arc<McpConfig>,
     /// Most bytes of a body, and of a message of a role.
     pub max_message_bytes: usize,
+    /// Whether the API is described to everybody.
+    pub reflection: bool,
 }
 
 impl GatewayOptions {
@@ -32,6 +34,7 @@ impl GatewayOptions {
             listener,
             mcp: Arc::new(config.mcp.clone().unwrap_or_default()),
             max_message_bytes: config.server.max_message_bytes,
+            reflection: config.server.reflection,
         }))
     }
 }

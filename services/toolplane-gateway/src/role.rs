@@ -1,16 +1,29 @@
 //! The role as a whole: its listener, its doors, its place in a process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
 use toolplane_records::cluster::ClusterRole;
 use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::{self, Services};
 use toolplane_runtime::web::WebServer;
+use toolplane_runtime::{Shutdown, health};
 
 use crate::door::{self, Door};
 use crate::error::GatewayError;
 use crate::options::GatewayOptions;
 use crate::upstream::Roles;
+
+/// Before the bound of a drain, the moment at which streams that go on are ended in words.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What has to be there for it, and the name by which health checks ask for it.
+const NEEDS: [(ClusterRole, &str); 3] = [
+    (ClusterRole::Surface, "toolplane.v1.SurfaceService"),
+    (ClusterRole::Permission, "toolplane.v1.PermissionService"),
+    (ClusterRole::Scheduler, "toolplane.v1.InvocationService"),
+];
 
 /// The gateway role, as every process that runs it does.
 pub const PROGRAM: RoleProgram = RoleProgram {
@@ -33,13 +46,42 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
         scheduler: process.peer(ClusterRole::Scheduler, &peers.scheduler)?,
         max_message_bytes: options.max_message_bytes,
     };
+    follow(process, &roles);
     let bound = server::bind(options.listener.listen).await.map_err(GatewayError::from)?;
     let server = WebServer::new(bound, options.web.clone()).map_err(GatewayError::from)?;
     let door = Door::new(&options, server.callers(), server.address(), server.is_encrypted(), roles);
     println!("http on {}", server.address());
-    let (service, shutdown) = (door::service(Arc::new(door)), process.tasks.shutdown().clone());
+    let (ends, shutdown) = (door.ends.clone(), process.tasks.shutdown().clone());
+    process.tasks.spawn("ending http streams", end_streams(ends, options.web.drain_timeout, shutdown.clone()));
+    let service = door::service(Arc::new(door));
     process.tasks.spawn("http", async move {
         server.run(service, shutdown).await;
     });
     Ok(unchanged)
+}
+
+/// Says what the role needs of others, and keeps it up to date.
+fn follow(process: &Process, roles: &Roles) {
+    for (role, service) in NEEDS {
+        let need = process.readiness.need(format!("the {role} service"), &["gateway"]);
+        let peer = roles.of(role).clone();
+        // A role of this process is there when the process is, and says itself what it lacks.
+        if peer.is_inside() {
+            need.there();
+            continue;
+        }
+        let stop = process.tasks.shutdown().token();
+        process.tasks.spawn("gateway peer health", health::follow(need, peer, service, stop));
+    }
+}
+
+/// Once a stop was asked for: lets streams go on for a while, and ends them while they can still be told why.
+async fn end_streams(ends: CancellationToken, drain: Duration, shutdown: Shutdown) {
+    shutdown.requested().await;
+    let patience = drain.saturating_sub(LAST_WORDS.min(drain / 2));
+    tokio::select! {
+        () = tokio::time::sleep(patience) => {}
+        () = shutdown.forced() => {}
+    }
+    ends.cancel();
 }

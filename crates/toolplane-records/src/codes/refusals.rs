@@ -72,6 +72,22 @@ codes! {
         "pages of this origin may not ask",
         "A browser sends a request over HTTP for a page of another origin.",
         "Name the origin of the page in `gateway.allowed_origins`, if it is yours.";
+    HTTP_METHOD = "HTTP_METHOD", Refusal(FailedPrecondition, AfterChange),
+        "`<path>` is asked with <methods>",
+        "A request over HTTP has another method than its path takes. Calls of the API are `POST`.",
+        "Use one of the methods that are named; they are in the header `allow`, too.";
+    CONTENT_TYPE = "CONTENT_TYPE", Refusal(FailedPrecondition, AfterChange),
+        "the body must be `application/json` in UTF-8",
+        "The body of a request over HTTP says that it is something else than JSON, or JSON that is not in UTF-8.",
+        "Send JSON with `content-type: application/json`, or without that header.";
+    BODY_INCOMPLETE = "BODY_INCOMPLETE", Refusal(FailedPrecondition, AfterChange),
+        "how the body ended",
+        "The body of a request over HTTP broke off, or took longer than a minute to arrive; nothing was done.",
+        "Send the request again, whole.";
+    RANGE = "RANGE", Refusal(FailedPrecondition, AfterChange),
+        "the range lies beyond the <n> bytes there are",
+        "A request asks for bytes (`Range`) behind the last one there is.",
+        "Ask for a range that begins before the size in `content-range`.";
     FOREIGN_WORKER = "FOREIGN_WORKER", Refusal(PermissionDenied, Never),
         "the worker `<id>` is connected under another credential",
         "A worker with this id is connected under another credential.",
@@ -220,6 +236,10 @@ codes! {
         "internal error",
         "This version cannot read a stored record.",
         "The operator finds the record in the log; if a newer version wrote it, run that version.";
+    ANSWER_UNREADABLE = "ANSWER_UNREADABLE", Refusal(Internal, Never),
+        "internal error",
+        "The gateway cannot read what another process of the cluster answered: they are of versions that do not fit together.",
+        "The operator brings all processes to the same version, and reads the log of the gateway.";
     RULES_UNUSABLE = "RULES_UNUSABLE", Refusal(Internal, Never),
         "internal error",
         "The stored rules contradict the rules for rules, so none of them can be applied.",

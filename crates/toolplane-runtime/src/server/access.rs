@@ -89,6 +89,23 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.HookService/RunHook", &[]),
 ];
 
+/// The roles of callers from outside that may use a method (`package.Service/Method`): those of its row without the ones that only
+/// parts of a cluster have. Empty for a method that is the cluster's own, or that has no row.
+///
+/// Who asks on behalf of others, as a gateway does, is let in as a peer everywhere; so it offers nothing but what has a role here.
+pub fn open_to(method: &str) -> RoleSet {
+    let row = TABLE.iter().find(|(name, _)| *name == method);
+    let roles = row.into_iter().flat_map(|(_, roles)| roles.iter().copied());
+    roles.filter(|role| !matches!(role, Worker | Peer)).collect()
+}
+
+/// Whether a caller from outside with the roles `held` may use a method, asked by who will then ask on its behalf.
+///
+/// Fails with [`ApiError::PermissionDenied`] when the caller has none of the roles of [`open_to`].
+pub fn check_outside(method: &str, held: RoleSet) -> Result<(), ApiError> {
+    check(open_to(method), held)
+}
+
 /// The rows of one server, found by method.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
@@ -116,15 +133,19 @@ impl Access {
                 false => Ok(()),
             };
         };
-        if roles.meets(held) {
-            return Ok(());
-        }
-        if roles.is_empty() {
-            return Err(closed());
-        }
-        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
-        Err(denied(codes::ROLE_REQUIRED, format!("this needs the role {}", names.join(" or "))))
+        check(*roles, held)
     }
+}
+
+fn check(roles: RoleSet, held: RoleSet) -> Result<(), ApiError> {
+    if roles.meets(held) {
+        return Ok(());
+    }
+    if roles.is_empty() {
+        return Err(closed());
+    }
+    let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
+    Err(denied(codes::ROLE_REQUIRED, format!("this needs the role {}", names.join(" or "))))
 }
 
 fn closed() -> ApiError {
@@ -145,6 +166,20 @@ mod tests {
     fn every_method_has_one_row() {
         let methods: HashSet<&str> = TABLE.iter().map(|(method, _)| *method).collect();
         assert_eq!(methods.len(), TABLE.len());
+    }
+
+    #[test]
+    fn what_is_the_clusters_own_is_open_to_nobody_from_outside() {
+        for (method, roles) in TABLE {
+            let own = roles.iter().all(|role| matches!(role, Worker | Peer));
+            assert_eq!(open_to(method).is_empty(), own, "{method}");
+            assert!(check_outside(method, RoleSet::of(&[Worker, Peer])).is_err(), "{method}");
+            assert_eq!(check_outside(method, RoleSet::ALL).is_ok(), !own, "{method}");
+        }
+        assert!(check_outside("toolplane.v1.SurfaceService/NotYet", RoleSet::ALL).is_err());
+        let refused = check_outside("toolplane.v1.PermissionService/ListApprovals", RoleSet::of(&[Agent, Peer]));
+        let said = refused.expect_err("another role").to_string();
+        assert_eq!(said, "this needs the role approver or operator or auditor");
     }
 
     #[test]

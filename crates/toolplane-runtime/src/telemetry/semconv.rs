@@ -27,6 +27,20 @@ pub mod rpc {
     pub const STATUS_CODE: &str = "rpc.status_code";
 }
 
+/// HTTP spans, stable; semantic-conventions v1.45.0.
+pub mod http {
+    /// Method of the request; [`OTHER`](super::general::OTHER) for one that is not known.
+    pub const REQUEST_METHOD: &str = "http.request.method";
+    /// Status of the response.
+    pub const RESPONSE_STATUS_CODE: &str = "http.response.status_code";
+    /// The route that was matched.
+    pub const ROUTE: &str = "http.route";
+    /// Path of the request.
+    pub const URL_PATH: &str = "url.path";
+    /// `http` or `https`.
+    pub const URL_SCHEME: &str = "url.scheme";
+}
+
 /// Messaging spans, in development; semantic-conventions 384d661 (2026-08-20).
 pub mod messaging {
     /// The messaging system; ours is `toolplane`.

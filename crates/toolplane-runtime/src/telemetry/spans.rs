@@ -22,6 +22,7 @@ use super::semconv::{agenttool, gen_ai, general, messaging};
 use super::span::{Attributes, Span};
 use crate::config::observe::QueueParenting;
 
+pub mod http;
 pub mod rpc;
 
 /// Name of the queue in spans.

@@ -142,6 +142,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-sandbox",
         ],
     ),
+    // It asks the roles, and knows nothing of what they are made of.
+    ("toolplane-gateway", &["toolplane-proto", "toolplane-records", "toolplane-runtime"]),
     // The backend is there for `toolplane store`: what the roles keep, looked at while they do not run.
     (
         "toolplane",
@@ -149,6 +151,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-credentials",
             "toolplane-executor",
+            "toolplane-gateway",
             "toolplane-permission",
             "toolplane-proto",
             "toolplane-records",
@@ -198,6 +201,7 @@ const CONFINED: [(&str, &[&str]); 6] = [
             "toolplane-permission",
             "toolplane-scheduler",
             "toolplane-executor",
+            "toolplane-gateway",
             "toolplane",
             "toolplane-testkit",
             "xtask-cluster",

@@ -8,18 +8,19 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use tonic::{Code, Status};
+use toolplane_records::codes;
 use toolplane_runtime::code_name;
-use toolplane_runtime::status::describe;
+use toolplane_runtime::status::{Description, describe};
 
 /// The response to a request that is refused: `{"error": {"code": 404, "status": "NOT_FOUND", "reason": ..., "message": ...}}`, with the
 /// wrong fields in `violations`, the thing that is meant in `resource`, and when the same request may be tried again in `retry_after_ms`,
 /// where the status says so.
 pub(crate) fn refusal(status: &Status) -> Response {
-    let code = http_status(status.code());
+    let told = describe(status);
     let mut response = Response::new(Body::from(json!({ "error": error(status) }).to_string()));
-    *response.status_mut() = code;
+    *response.status_mut() = http_status_of(&told);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(wait) = describe(status).retry_after.filter(|wait| !wait.is_zero()) {
+    if let Some(wait) = told.retry_after.filter(|wait| !wait.is_zero()) {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
     }
     response
@@ -29,7 +30,7 @@ pub(crate) fn refusal(status: &Status) -> Response {
 pub(crate) fn error(status: &Status) -> Value {
     let told = describe(status);
     let mut error = Map::new();
-    error.insert("code".to_owned(), http_status(told.code).as_u16().into());
+    error.insert("code".to_owned(), http_status_of(&told).as_u16().into());
     error.insert("status".to_owned(), code_name(told.code).into());
     if let Some(reason) = told.reason {
         error.insert("reason".to_owned(), reason.into());
@@ -46,6 +47,17 @@ pub(crate) fn error(status: &Status) -> Value {
         error.insert("retry_after_ms".to_owned(), u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).into());
     }
     Value::Object(error)
+}
+
+/// The HTTP status of a refusal: that of its reason where HTTP has a word of its own for it, else that of its gRPC code.
+fn http_status_of(told: &Description) -> StatusCode {
+    match told.reason.as_deref().and_then(codes::Code::find) {
+        Some(codes::MESSAGE_TOO_LARGE) => StatusCode::PAYLOAD_TOO_LARGE,
+        Some(codes::HTTP_METHOD) => StatusCode::METHOD_NOT_ALLOWED,
+        Some(codes::CONTENT_TYPE) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Some(codes::RANGE) => StatusCode::RANGE_NOT_SATISFIABLE,
+        _ => http_status(told.code),
+    }
 }
 
 /// The HTTP status that says what a gRPC code says, after the mapping of `google.rpc.Code`.

@@ -1,0 +1,92 @@
+//! Calls of the roles with messages as the bytes they travel in.
+
+use bytes::{Buf, BufMut as _, Bytes};
+use prost_reflect::{DynamicMessage, MessageDescriptor};
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::{Request, Response, Status, Streaming};
+use toolplane_records::codes;
+use toolplane_runtime::ApiError;
+use toolplane_runtime::client::OnBehalf;
+
+use super::methods::Method;
+use crate::upstream::Upstream;
+
+/// Messages pass through as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Raw;
+
+impl Codec for Raw {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        *self
+    }
+
+    fn decoder(&mut self) -> Self {
+        *self
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, item: Bytes, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        to.put(item);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(from.copy_to_bytes(from.remaining())))
+    }
+}
+
+/// A message of the answer, read.
+pub(crate) fn read(bytes: Bytes, descriptor: &MessageDescriptor) -> Result<DynamicMessage, Status> {
+    DynamicMessage::decode(descriptor.clone(), bytes)
+        .map_err(|error| ApiError::internal(codes::ANSWER_UNREADABLE, error).into())
+}
+
+async fn client(upstream: &Upstream, method: &Method) -> Result<Grpc<OnBehalf>, Status> {
+    let mut client = upstream.raw(method.role);
+    // The channel answers for itself: a peer that is away is a status of the call.
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    Ok(client)
+}
+
+/// A message, and a message.
+pub(crate) async fn unary(
+    upstream: &Upstream,
+    method: &Method,
+    request: Request<Bytes>,
+) -> Result<Response<Bytes>, Status> {
+    client(upstream, method).await?.unary(request, method.path.clone(), Raw).await
+}
+
+/// A message, and many.
+pub(crate) async fn stream(
+    upstream: &Upstream,
+    method: &Method,
+    request: Request<Bytes>,
+) -> Result<Streaming<Bytes>, Status> {
+    let answer = client(upstream, method).await?.server_streaming(request, method.path.clone(), Raw).await?;
+    Ok(answer.into_inner())
+}
+
+/// Many messages, and one.
+pub(crate) async fn upload<S>(upstream: &Upstream, method: &Method, request: Request<S>) -> Result<Bytes, Status>
+where
+    S: futures_util::Stream<Item = Bytes> + Send + 'static,
+{
+    let answer = client(upstream, method).await?.client_streaming(request, method.path.clone(), Raw).await?;
+    Ok(answer.into_inner())
+}
