@@ -193,7 +193,7 @@ impl Core {
     /// Takes one message; `origin` is the request in whose answer it came, where the transport knows. Gives what is to be
     /// answered at once.
     pub(crate) fn incoming(&self, bytes: &Bytes, origin: Option<u64>) -> Result<Option<Bytes>, CloseReason> {
-        match message::read(bytes) {
+        match Incoming::read(bytes) {
             Some(Incoming::Answer { id, outcome }) => self.answer(id, outcome.map_err(Ending::Refused)).map(|()| None),
             Some(Incoming::Stray { error }) => {
                 // An error without an id is about the only request there is: the one it came as the answer of.

@@ -1,4 +1,4 @@
-//! JSON-RPC messages: what comes is taken apart without copying, what goes is written around exact JSON.
+//! JSON-RPC messages, as servers and clients send them: what comes is taken apart without copying, what goes is written around exact JSON.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,45 @@ use crate::failure::RpcError;
 
 /// Most bytes of an error's text that are kept.
 const ERROR_TEXT: usize = 4096;
-/// Longest name of a method, and longest id of a request, that a server may use.
-const NAME: usize = 256;
+/// Longest name of a method in bytes.
+const METHOD: usize = 256;
+/// Longest id in bytes. Ids of ours that say what they are about have to fit.
+const ID: usize = 1024;
 
-/// The method exists, and this client does not answer it.
-pub(crate) const METHOD_NOT_FOUND: i64 = -32_601;
+/// The method exists, and the receiver does not answer it.
+pub const METHOD_NOT_FOUND: i64 = -32_601;
 /// The request cannot be carried out, whatever was meant.
-pub(crate) const INVALID_REQUEST: i64 = -32_600;
+pub const INVALID_REQUEST: i64 = -32_600;
 
-/// One message of a server.
+/// One message, whoever sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A request.
+    Request {
+        /// Its id, as it was written: one JSON value.
+        id: Bytes,
+        /// What is asked for.
+        method: String,
+        /// The parameters, as they were written; `{}` without any.
+        params: Bytes,
+    },
+    /// A notification.
+    Notification {
+        /// What is told.
+        method: String,
+        /// The parameters, as they were written; `{}` without any.
+        params: Bytes,
+    },
+    /// An answer.
+    Answer {
+        /// The id of the request, as it was written; none where it could not be told.
+        id: Option<Bytes>,
+        /// The exact result, or the error.
+        outcome: Result<Bytes, RpcError>,
+    },
+}
+
+/// One message of a server, as a client with numbers for ids reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Incoming {
     /// An answer to one of our requests: its number and the exact result.
@@ -30,6 +60,23 @@ pub(crate) enum Incoming {
     Request { id: Bytes, method: String, params: Bytes },
     /// A notification.
     Notification { method: String, params: Bytes },
+}
+
+impl Incoming {
+    /// Reads one message. `None` when the bytes are not one.
+    pub(crate) fn read(bytes: &Bytes) -> Option<Self> {
+        Some(match read(bytes)? {
+            Message::Request { id, method, params } => Self::Request { id, method, params },
+            Message::Notification { method, params } => Self::Notification { method, params },
+            Message::Answer { id, outcome } => {
+                let id = id.and_then(|id| number(std::str::from_utf8(&id).ok()?));
+                match id {
+                    Some(id) => Self::Answer { id, outcome },
+                    None => Self::Stray { error: outcome.err() },
+                }
+            }
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -55,27 +102,27 @@ struct ErrorBody<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// Reads one message. `None` when the bytes are not one.
-pub(crate) fn read(bytes: &Bytes) -> Option<Incoming> {
+/// Reads one message. `None` when the bytes are not one, or when its method or id is longer than anybody needs.
+pub fn read(bytes: &Bytes) -> Option<Message> {
     let text = std::str::from_utf8(bytes).ok()?;
     let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
     let part = |raw: &RawValue| bytes.slice_ref(raw.get().as_bytes());
     let params = envelope.params.map_or_else(|| Bytes::from_static(b"{}"), part);
+    if envelope.id.is_some_and(|id| id.get().len() > ID) {
+        return None;
+    }
     match (envelope.method, envelope.id) {
-        (Some(method), _) if method.len() > NAME => None,
-        (Some(method), Some(id)) => {
-            (id.get().len() <= NAME).then(|| Incoming::Request { id: part(id), method: method.into_owned(), params })
-        }
-        (Some(method), None) => Some(Incoming::Notification { method: method.into_owned(), params }),
+        (Some(method), _) if method.len() > METHOD => None,
+        (Some(method), Some(id)) => Some(Message::Request { id: part(id), method: method.into_owned(), params }),
+        (Some(method), None) => Some(Message::Notification { method: method.into_owned(), params }),
         (None, id) => {
             let error = envelope.error.map(|error| read_error(error.get()));
             if id.is_none() && error.is_none() {
                 return None;
             }
-            let Some(id) = id.and_then(|id| number(id.get())) else { return Some(Incoming::Stray { error }) };
             // A result of `null` reads like none.
             let result = || envelope.result.map_or_else(|| Bytes::from_static(b"null"), part);
-            Some(Incoming::Answer { id, outcome: error.map_or_else(|| Ok(result()), Err) })
+            Some(Message::Answer { id: id.map(part), outcome: error.map_or_else(|| Ok(result()), Err) })
         }
     }
 }
@@ -99,12 +146,12 @@ fn number(text: &str) -> Option<u64> {
     whole.parse().ok()
 }
 
-/// A request, a notification, or an answer of this client.
+/// A request or a notification.
 #[derive(Serialize)]
-struct Outgoing<'a, P: Serialize> {
+struct Outgoing<'a, I: Serialize, P: Serialize> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<u64>,
+    id: Option<I>,
     method: &'a str,
     params: P,
 }
@@ -123,6 +170,8 @@ struct OutgoingAnswer<'a> {
 struct OutgoingError<'a> {
     code: i64,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a RawValue>,
 }
 
 /// A request with a number, or a notification without one.
@@ -130,15 +179,27 @@ pub(crate) fn write<P: Serialize>(id: Option<u64>, method: &str, params: P) -> B
     Bytes::from(serde_json::to_vec(&Outgoing { jsonrpc: "2.0", id, method, params }).unwrap_or_default())
 }
 
-/// The answer to a request of the server; `id` and `result` are one JSON value each.
-pub(crate) fn write_result(id: &Bytes, result: &str) -> Bytes {
+/// The answer to a request; `id` and `result` are one JSON value each.
+pub fn write_result(id: &Bytes, result: &str) -> Bytes {
     let result = serde_json::from_str(result).ok();
     write_answer(id, result, None)
 }
 
-/// An error for a request of the server.
-pub(crate) fn write_error(id: &Bytes, code: i64, message: &str) -> Bytes {
-    write_answer(id, None, Some(OutgoingError { code, message }))
+/// An error for a request.
+pub fn write_error(id: &Bytes, code: i64, message: &str) -> Bytes {
+    write_failure(id, code, message, None)
+}
+
+/// The same with what is to be known about it beside the text: one JSON value.
+pub fn write_failure(id: &Bytes, code: i64, message: &str, data: Option<&str>) -> Bytes {
+    let data = data.and_then(|data| serde_json::from_str(data).ok());
+    write_answer(id, None, Some(OutgoingError { code, message, data }))
+}
+
+/// A request with an id that is a text, or a notification without one; `params` is one JSON value.
+pub fn write_message(id: Option<&str>, method: &str, params: &str) -> Bytes {
+    let params: &RawValue = serde_json::from_str(params).unwrap_or(RawValue::NULL);
+    Bytes::from(serde_json::to_vec(&Outgoing { jsonrpc: "2.0", id, method, params }).unwrap_or_default())
 }
 
 fn write_answer(id: &Bytes, result: Option<&RawValue>, error: Option<OutgoingError<'_>>) -> Bytes {
@@ -151,7 +212,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Option<Incoming> {
-        read(&Bytes::copy_from_slice(text.as_bytes()))
+        Incoming::read(&Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[test]

@@ -4,11 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The version of the protocol without sessions.
-pub(crate) const STATELESS: &str = "2026-07-28";
+pub const STATELESS: &str = "2026-07-28";
 /// The newest version with a handshake.
-pub(crate) const NEWEST_OLD: &str = "2025-11-25";
-/// The versions with a handshake that this client speaks.
-pub(crate) const OLD: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub const NEWEST_OLD: &str = "2025-11-25";
+/// The versions with a handshake, newest first.
+pub const OLD: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Where a request of the version without sessions says its version, in `_meta`.
+pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where it says what its client can do.
+pub const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Where it says who its client is.
+pub const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 
 /// Which generation of the protocol a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -200,6 +200,11 @@ impl SurfaceId {
         self.as_str() == DEFAULT_SURFACE
     }
 
+    /// The surface that a repeatable request makes: known before it is made. `request_id` is a UUID, as UUIDs are written.
+    pub fn of_request(request_id: &str) -> Self {
+        Self::from_trusted(format!("surf_{}", request_id.replace('-', "")))
+    }
+
     /// The surface a request names: the default one where it names none. Fails like [`parse`](Self::parse).
     pub fn named(text: &str) -> Result<Self, InvalidId> {
         if text.is_empty() { Ok(Self::default_surface()) } else { Self::parse(text) }

@@ -22,8 +22,8 @@ use tower::Service;
 
 use crate::caller::{self, Caller};
 use crate::config::Config;
-use crate::server::ServerError;
 use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, first_token, is_caller, read};
+use crate::server::{ServerError, access};
 use crate::status::ApiError;
 use crate::telemetry::Span;
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers};
@@ -131,7 +131,8 @@ impl Peer {
     }
 }
 
-/// A channel on which every request is of one caller, whom this process serves: the peer treats it as the caller's own.
+/// A channel on which every request is of one caller, whom this process serves: the peer treats it as the caller's own. What the caller's
+/// roles do not allow is refused before it is asked.
 #[derive(Clone, Debug)]
 pub struct OnBehalf {
     peer: Peer,
@@ -148,6 +149,11 @@ impl Service<http::Request<Body>> for OnBehalf {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        // The peer trusts this process: what its callers may not ask is refused here.
+        let method = request.uri().path().trim_start_matches('/');
+        if let Err(refused) = access::check_outside(method, self.caller.roles) {
+            return Box::pin(std::future::ready(Ok(Status::from(refused).into_http())));
+        }
         caller::carry(&self.caller, request.headers_mut());
         self.peer.call(request)
     }

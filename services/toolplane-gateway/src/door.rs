@@ -19,17 +19,18 @@ use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
 use toolplane_runtime::ApiError;
-use toolplane_runtime::config::McpConfig;
+use toolplane_runtime::config::AuthConfig;
 use toolplane_runtime::telemetry::spans::http::{Exchange, RequestFacts};
 use toolplane_runtime::web::Callers;
 use tower::ServiceExt as _;
 
+use crate::mcp::Front;
 use crate::options::GatewayOptions;
 use crate::upstream::Roles;
 use crate::{json, mcp};
 
 use guard::Guard;
-pub(crate) use refusal::refusal;
+pub(crate) use refusal::{error, refusal};
 use traced::TracedBody;
 
 /// Where clients of OAuth find out who gives tokens for this listener (RFC 9728).
@@ -43,7 +44,10 @@ pub(crate) struct Door {
     pub(crate) roles: Roles,
     /// The URL under which clients reach this listener, without a slash at its end.
     pub(crate) url: String,
-    pub(crate) mcp: Arc<McpConfig>,
+    /// What MCP is answered by.
+    pub(crate) front: Arc<Front>,
+    /// Who may call, as it was configured.
+    pub(crate) auth: Option<Arc<AuthConfig>>,
     pub(crate) max_body_bytes: usize,
     /// Whether the description of the API is for everybody.
     pub(crate) reflection: bool,
@@ -59,6 +63,7 @@ impl Door {
         address: SocketAddr,
         encrypted: bool,
         roles: Roles,
+        front: Front,
     ) -> Self {
         let scheme = if encrypted { "https" } else { "http" };
         let url = options.listener.public_url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
@@ -67,7 +72,8 @@ impl Door {
             callers,
             roles,
             url: url.trim_end_matches('/').to_owned(),
-            mcp: Arc::clone(&options.mcp),
+            front: Arc::new(front),
+            auth: options.auth.clone(),
             max_body_bytes: options.max_message_bytes,
             reflection: options.reflection,
             encrypted,

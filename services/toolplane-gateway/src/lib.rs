@@ -28,5 +28,7 @@ mod upstream;
 
 pub use error::GatewayError;
 pub use json::openapi::{UnreadableDescriptors, describe};
+pub use mcp::{StdioOptions, serve_lines};
 pub use options::GatewayOptions;
 pub use role::PROGRAM;
+pub use upstream::Upstream;

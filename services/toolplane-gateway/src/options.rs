@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_runtime::Config;
-use toolplane_runtime::config::{GatewayConfig, McpConfig};
+use toolplane_runtime::config::{AuthConfig, GatewayConfig, McpConfig};
 use toolplane_runtime::web::WebSettings;
 
 use crate::error::GatewayError;
@@ -17,6 +17,8 @@ pub struct GatewayOptions {
     pub web: WebSettings,
     /// MCP.
     pub mcp: Arc<McpConfig>,
+    /// Who may call.
+    pub auth: Option<Arc<AuthConfig>>,
     /// Most bytes of a body, and of a message of a role.
     pub max_message_bytes: usize,
     /// Whether the API is described to everybody.
@@ -32,6 +34,7 @@ impl GatewayOptions {
         Ok(Some(Self {
             web: WebSettings::from_config(&config.server, &listener)?,
             listener,
+            auth: config.server.auth.clone().map(Arc::new),
             mcp: Arc::new(config.mcp.clone().unwrap_or_default()),
             max_message_bytes: config.server.max_message_bytes,
             reflection: config.server.reflection,

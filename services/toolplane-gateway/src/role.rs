@@ -12,6 +12,7 @@ use toolplane_runtime::{Shutdown, health};
 
 use crate::door::{self, Door};
 use crate::error::GatewayError;
+use crate::mcp::{self, Front};
 use crate::options::GatewayOptions;
 use crate::upstream::Roles;
 
@@ -49,7 +50,8 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     follow(process, &roles);
     let bound = server::bind(options.listener.listen).await.map_err(GatewayError::from)?;
     let server = WebServer::new(bound, options.web.clone()).map_err(GatewayError::from)?;
-    let door = Door::new(&options, server.callers(), server.address(), server.is_encrypted(), roles);
+    let front = Front::new(Arc::clone(&options.mcp), mcp::seals(&process.config)?);
+    let door = Door::new(&options, server.callers(), server.address(), server.is_encrypted(), roles, front);
     println!("http on {}", server.address());
     let (ends, shutdown) = (door.ends.clone(), process.tasks.shutdown().clone());
     process.tasks.spawn("ending http streams", end_streams(ends, options.web.drain_timeout, shutdown.clone()));

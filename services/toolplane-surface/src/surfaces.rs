@@ -67,7 +67,10 @@ impl Registry {
         }
         let now = self.now().await?;
         let tenant = &wanted.request.tenant;
-        let id = SurfaceId::from_trusted(format!("surf_{}", Uuid::now_v7().simple()));
+        let id = match &wanted.repeatable {
+            Some((request_id, _)) => SurfaceId::of_request(request_id),
+            None => SurfaceId::from_trusted(format!("surf_{}", Uuid::now_v7().simple())),
+        };
         let owner = self.tenant(tenant);
         let (selected, names) = {
             let catalog = owner.catalog.read();

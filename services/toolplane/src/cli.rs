@@ -20,6 +20,7 @@ mod invoke;
 mod keys;
 mod link;
 mod manual;
+mod mcp;
 mod outcome;
 mod output;
 mod providers;
@@ -115,6 +116,8 @@ enum Command {
     Get(get::GetArgs),
     /// Read bytes a call keeps by reference, whole or in part.
     Fetch(fetch::FetchArgs),
+    /// Speak MCP on standard input and output, for clients that start their servers as programs.
+    Mcp(mcp::McpArgs),
     /// Ask a call to stop.
     Cancel(calls::CancelArgs),
     /// List calls, newest first.
@@ -194,6 +197,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Hooks(command) => hooks::run(command, connection, out).await,
         Command::Get(args) => get::run(args, connection, out).await,
         Command::Fetch(args) => fetch::run(args, connection, out).await,
+        Command::Mcp(args) => mcp::run(args, connection).await,
         Command::Cancel(args) => calls::cancel(args, connection, out).await,
         Command::Ls(args) => calls::list(args, connection, out).await,
         Command::Workers(args) => workers::run(args, connection, out).await,

@@ -133,9 +133,12 @@ impl Exchange {
     async fn refused(&self, response: Response<Body>) -> Option<Ending> {
         let (status, challenge) = (response.status(), challenge(response.headers()));
         let body = collect(&self.shared, response.into_body(), REFUSAL).await.unwrap_or_default();
-        let is_message = matches!(crate::message::read(&body), Some(
+        let is_message = matches!(crate::message::Incoming::read(&body), Some(
             crate::message::Incoming::Answer { id, outcome: Err(_) }) if id == self.id)
-            || matches!(crate::message::read(&body), Some(crate::message::Incoming::Stray { error: Some(_) }));
+            || matches!(
+                crate::message::Incoming::read(&body),
+                Some(crate::message::Incoming::Stray { error: Some(_) })
+            );
         if is_message && !matches!(status.as_u16(), 401 | 403 | 429) && status.is_client_error() {
             if let Err(reason) = self.shared.core.incoming(&body, Some(self.id)) {
                 self.shared.core.close(reason);

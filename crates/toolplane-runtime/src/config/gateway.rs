@@ -1,6 +1,7 @@
 //! The sections of the gateway role.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,11 +51,15 @@ pub struct McpConfig {
     pub list_at_most: u32,
     /// How long a call is waited for before the client is told how to come back to it.
     pub wait_ms: u64,
+    /// Keys that seal what clients keep (sessions, tasks, questions), one a line of at least 16 characters: the first one seals, all of them
+    /// open. It must be the same for all processes of the role. When absent, the tokens of `server.auth.token_file`, and without
+    /// those a key that the process keeps in `server.data_dir`.
+    pub key_file: Option<PathBuf>,
 }
 
 impl Default for McpConfig {
     fn default() -> Self {
-        Self { surface: None, list_at_most: 40, wait_ms: 300_000 }
+        Self { surface: None, list_at_most: 40, wait_ms: 300_000, key_file: None }
     }
 }
 

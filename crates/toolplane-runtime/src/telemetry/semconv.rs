@@ -71,6 +71,24 @@ pub mod gen_ai {
     pub const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
 }
 
+/// MCP spans, in development; semantic-conventions-genai 0393513c (2026).
+pub mod mcp {
+    /// The method of the message.
+    pub const METHOD_NAME: &str = "mcp.method.name";
+    /// The version that is spoken.
+    pub const PROTOCOL_VERSION: &str = "mcp.protocol.version";
+    /// The session; none in versions without sessions.
+    pub const SESSION_ID: &str = "mcp.session.id";
+    /// The id of the request, as text.
+    pub const REQUEST_ID: &str = "jsonrpc.request.id";
+    /// The code of an error, as text.
+    pub const STATUS_CODE: &str = "rpc.response.status_code";
+    /// `tcp` for HTTP, `pipe` for standard input and output.
+    pub const TRANSPORT: &str = "network.transport";
+    /// Class of an error where a tool says that it failed.
+    pub const TOOL_ERROR: &str = "tool_error";
+}
+
 /// Our own names; Agent Tool v0.2.0.
 pub mod agenttool {
     /// The call.

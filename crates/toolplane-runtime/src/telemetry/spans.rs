@@ -23,6 +23,7 @@ use super::span::{Attributes, Span};
 use crate::config::observe::QueueParenting;
 
 pub mod http;
+pub mod mcp;
 pub mod rpc;
 
 /// Name of the queue in spans.

@@ -142,8 +142,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-sandbox",
         ],
     ),
-    // It asks the roles, and knows nothing of what they are made of.
-    ("toolplane-gateway", &["toolplane-proto", "toolplane-records", "toolplane-runtime"]),
+    // It asks the roles, and knows nothing of what they are made of. The protocol is there for the messages of MCP.
+    ("toolplane-gateway", &["toolplane-mcp", "toolplane-proto", "toolplane-records", "toolplane-runtime"]),
     // The backend is there for `toolplane store`: what the roles keep, looked at while they do not run.
     (
         "toolplane",

@@ -13,7 +13,6 @@ use prost_reflect::DynamicMessage;
 use prost_reflect::prost::Message as _;
 use tokio::time::Instant;
 use tonic::{Request, Status};
-use toolplane_runtime::server::access;
 
 use super::cursor::Cursor;
 use super::events::Events;
@@ -36,8 +35,8 @@ struct Call<'a> {
 
 impl Call<'_> {
     async fn answer(&self, request: HttpRequest) -> Result<Response, Status> {
-        // The roles let the gateway do what peers may, so who it asks for is looked at here.
-        access::check_outside(&self.method.name, self.upstream.caller.roles)?;
+        // Before anything of the request is read: a caller that may not use a method learns nothing of what exists.
+        self.upstream.check(&self.method.name)?;
         let (head, content) = request.into_parts();
         let timeout = headers::timeout(&head.headers)?;
         let answering = self.shaped(&head.headers, content, timeout);

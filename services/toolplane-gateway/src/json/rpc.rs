@@ -1,5 +1,6 @@
 //! Calls of the roles with messages as the bytes they travel in.
 
+use crate::upstream::Way;
 use bytes::{Buf, BufMut as _, Bytes};
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 use tonic::client::Grpc;
@@ -7,7 +8,6 @@ use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_records::codes;
 use toolplane_runtime::ApiError;
-use toolplane_runtime::client::OnBehalf;
 
 use super::methods::Method;
 use crate::upstream::Upstream;
@@ -56,7 +56,7 @@ pub(crate) fn read(bytes: Bytes, descriptor: &MessageDescriptor) -> Result<Dynam
         .map_err(|error| ApiError::internal(codes::ANSWER_UNREADABLE, error).into())
 }
 
-async fn client(upstream: &Upstream, method: &Method) -> Result<Grpc<OnBehalf>, Status> {
+async fn client(upstream: &Upstream, method: &Method) -> Result<Grpc<Way>, Status> {
     let mut client = upstream.raw(method.role);
     // The channel answers for itself: a peer that is away is a status of the call.
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;

@@ -22,7 +22,7 @@ use super::failure::Failure;
 /// How long a port may take to show whether it speaks TLS.
 const PROBE: Duration = Duration::from_millis(500);
 /// Largest answer taken; a listener sends at most 4 MiB unless it was configured otherwise.
-const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Where the cluster is and who asks.
 #[derive(Clone, Args)]

@@ -1,0 +1,66 @@
+//! How far a call is, in numbers that only grow.
+
+use serde_json::{Value, json};
+
+/// The least a number grows by where a tool says something and is no further.
+const LEAST: f64 = 0.001;
+
+/// What was told last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    last: Option<f64>,
+    /// The tool says how much there is in all.
+    in_percent: bool,
+}
+
+impl Progress {
+    /// What is told of a progress record of a call; nothing where it says nothing new.
+    pub(crate) fn next(&mut self, record: &Value) -> Option<Value> {
+        let percent = record.get("percent").and_then(Value::as_f64);
+        let said = record.get("message").and_then(Value::as_str).filter(|said| !said.is_empty());
+        self.in_percent |= percent.is_some();
+        let progress = match (percent, self.last) {
+            (Some(percent), None) => percent,
+            (Some(percent), Some(last)) if percent > last => percent,
+            (None, None) => 0.0,
+            (None, Some(last)) if !self.in_percent => last + 1.0,
+            // It is no further, but it says something.
+            (_, Some(last)) => said.map(|_| last + LEAST)?,
+        };
+        self.last = Some(progress);
+        let mut told = json!({ "progress": progress });
+        if self.in_percent {
+            told["total"] = 100.0.into();
+        }
+        if let Some(said) = said {
+            told["message"] = said.into();
+        }
+        Some(told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_only_grows() {
+        let mut progress = Progress::default();
+        let records = [
+            json!({ "percent": 0 }),
+            json!({ "percent": 50, "message": "half" }),
+            json!({ "percent": 50, "message": "still half" }),
+            json!({ "percent": 40 }),
+            json!({ "message": "nearly" }),
+            json!({ "percent": 100 }),
+        ];
+        let told: Vec<Value> = records.iter().filter_map(|record| progress.next(record)).collect();
+        let numbers: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
+        assert_eq!(numbers, [0.0, 50.0, 50.001, 50.002, 100.0]);
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(told.iter().all(|told| told["total"] == 100.0));
+        let mut counted = Progress::default();
+        assert_eq!(counted.next(&json!({ "message": "a" })), Some(json!({ "progress": 0.0, "message": "a" })));
+        assert_eq!(counted.next(&json!({})), Some(json!({ "progress": 1.0 })));
+    }
+}

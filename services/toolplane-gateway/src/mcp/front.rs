@@ -1,0 +1,42 @@
+//! What all requests over MCP share, whichever way they come.
+
+use std::sync::Arc;
+
+use toolplane_runtime::config::McpConfig;
+
+use crate::mcp::listen::Changes;
+use crate::mcp::log::Levels;
+use crate::mcp::questions::Replies;
+use crate::mcp::seal::Seals;
+use crate::mcp::tools::{Definitions, Listings};
+
+/// The front door of MCP, without a transport. It remembers nothing that another process could not make anew.
+#[derive(Debug)]
+pub(crate) struct Front {
+    pub(crate) config: Arc<McpConfig>,
+    pub(crate) seals: Seals,
+    pub(crate) listings: Listings,
+    pub(crate) definitions: Definitions,
+    pub(crate) levels: Levels,
+    pub(crate) replies: Replies,
+    pub(crate) changes: Changes,
+}
+
+impl Front {
+    pub(crate) fn new(config: Arc<McpConfig>, seals: Seals) -> Self {
+        Self {
+            config,
+            seals,
+            listings: Listings::default(),
+            definitions: Definitions::default(),
+            levels: Levels::default(),
+            replies: Replies::default(),
+            changes: Changes::default(),
+        }
+    }
+
+    /// The surface whose tools are seen here; empty for the default one.
+    pub(crate) fn surface(&self) -> String {
+        self.config.surface.clone().unwrap_or_default()
+    }
+}

@@ -1,0 +1,195 @@
+//! Resources: what calls keep of their outputs, and nothing else.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Bytes, BytesMut};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tonic::{Code, Status};
+use toolplane_proto::v1;
+use toolplane_proto::v1::read_payload_request::Selector;
+
+use crate::mcp::exchange::Exchange;
+use crate::mcp::fault::Fault;
+use crate::mcp::reply::Reply;
+use crate::upstream::Upstream;
+
+/// How addresses of kept outputs begin.
+const BEGIN: &str = "toolplane://invocations/";
+/// Most bytes that are read at a time.
+const MOST: u64 = 1 << 20;
+/// What is kept never changes: how long a client may go by it, in milliseconds.
+const KEPT_FOR: u64 = 3_600_000;
+
+/// The address of bytes that a call keeps.
+pub(crate) fn uri(invocation: &str, digest: &str) -> String {
+    format!("{BEGIN}{invocation}/payloads/{}", digest.trim_start_matches("sha256:"))
+}
+
+/// What an address names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wanted {
+    invocation: String,
+    digest: String,
+    offset: u64,
+    limit: Option<u64>,
+}
+
+fn read_uri(uri: &str) -> Option<Wanted> {
+    let (path, query) = uri.strip_prefix(BEGIN)?.split_once('?').unwrap_or((uri.strip_prefix(BEGIN)?, ""));
+    let (invocation, hex) = path.split_once("/payloads/")?;
+    let is_digest = hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if invocation.is_empty() || !is_digest {
+        return None;
+    }
+    let mut wanted =
+        Wanted { invocation: invocation.to_owned(), digest: format!("sha256:{hex}"), offset: 0, limit: None };
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        match part.split_once('=')? {
+            ("offset", value) => wanted.offset = value.parse().ok()?,
+            ("limit", value) => wanted.limit = Some(value.parse().ok().filter(|limit| *limit > 0)?),
+            _ => return None,
+        }
+    }
+    Some(wanted)
+}
+
+/// Bytes as contents of a resource: text where they are text.
+pub(crate) fn contents(uri: &str, media_type: &str, bytes: &Bytes) -> Value {
+    let textual = media_type.starts_with("text/") || media_type.ends_with("json") || media_type.ends_with("xml");
+    let mut contents = json!({ "uri": uri });
+    if !media_type.is_empty() {
+        contents["mimeType"] = media_type.into();
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if textual => contents["text"] = text.into(),
+        _ => contents["blob"] = STANDARD.encode(bytes).into(),
+    }
+    contents
+}
+
+/// All the bytes of something that a call keeps, which are `size`.
+pub(crate) async fn whole(
+    upstream: &Upstream,
+    invocation: &str,
+    selector: Selector,
+    size: u64,
+) -> Result<Bytes, Status> {
+    read_part(upstream, invocation, selector, 0, size).await.map(|part| part.bytes)
+}
+
+struct Read {
+    bytes: Bytes,
+    media_type: String,
+    total: u64,
+}
+
+async fn read_part(
+    upstream: &Upstream,
+    invocation: &str,
+    selector: Selector,
+    offset: u64,
+    limit: u64,
+) -> Result<Read, Status> {
+    let request = v1::ReadPayloadRequest {
+        invocation_id: invocation.to_owned(),
+        selector: Some(selector),
+        offset,
+        // One more than wanted shows that there is more; and 0 would be all of it.
+        limit: limit.saturating_add(1),
+    };
+    let mut parts = upstream.invocations().read_payload(request).await?.into_inner();
+    let mut read = Read { bytes: Bytes::new(), media_type: String::new(), total: 0 };
+    let mut bytes = BytesMut::new();
+    while let Some(part) = parts.message().await? {
+        bytes.extend_from_slice(&part.data);
+        read.media_type = part.media_type;
+        read.total = part.total_size_bytes;
+    }
+    bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    read.bytes = bytes.freeze();
+    Ok(read)
+}
+
+/// `resources/read`: the whole, where it is small enough, or a part of it.
+pub(crate) async fn read(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
+    #[derive(Deserialize)]
+    struct Params {
+        uri: String,
+    }
+    let said: Params = serde_json::from_slice(params).map_err(|_| Fault::params("`uri` is missing"))?;
+    let missing = || Fault::no_resource(&said.uri, x.client.version);
+    let wanted = read_uri(&said.uri).ok_or_else(missing)?;
+    let limit = wanted.limit.unwrap_or(MOST).min(MOST);
+    let selector = Selector::Digest(wanted.digest.clone());
+    let read = match read_part(&x.upstream, &wanted.invocation, selector, wanted.offset, limit).await {
+        Ok(read) => read,
+        Err(status) if matches!(status.code(), Code::NotFound | Code::InvalidArgument | Code::OutOfRange) => {
+            return Err(missing());
+        }
+        Err(status) => return Err(status.into()),
+    };
+    let is_all = wanted.offset == 0 && read.total <= limit;
+    if wanted.limit.is_none() && wanted.offset == 0 && !is_all {
+        let rule = format!(
+            "the resource has {} bytes, and at most {MOST} are read at a time: add `?offset=0&limit={MOST}`",
+            read.total
+        );
+        return Err(Fault::params(rule).with(json!({ "uri": said.uri, "size": read.total })));
+    }
+    let mut contents = contents(&said.uri, &read.media_type, &read.bytes);
+    contents["_meta"] = json!({ "toolplane/offset": wanted.offset, "toolplane/total_size": read.total });
+    Ok(Reply::new().value("contents", &json!([contents])).kept_for(KEPT_FOR, x.client.version))
+}
+
+/// `resources/list`: kept outputs are named by the results they belong to, and are not listed.
+pub(crate) fn list(x: &Exchange) -> Reply {
+    Reply::new().raw("resources", "[]").kept_for(KEPT_FOR, x.client.version)
+}
+
+/// `resources/templates/list`.
+pub(crate) fn templates(x: &Exchange) -> Reply {
+    let template = json!([{
+        "uriTemplate": format!("{BEGIN}{{invocation_id}}/payloads/{{digest}}{{?offset,limit}}"),
+        "name": "kept output",
+        "title": "Output that a call keeps",
+        "description": "Bytes of the output of a call, by the links in its result; a part of them with `offset` and `limit`.",
+    }]);
+    Reply::new().value("resourceTemplates", &template).kept_for(KEPT_FOR, x.client.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_says_which_bytes() {
+        let digest = format!("sha256:{}", "0f".repeat(32));
+        let address = uri("inv_1", &digest);
+        let wanted =
+            |offset, limit| Some(Wanted { invocation: "inv_1".to_owned(), digest: digest.clone(), offset, limit });
+        assert_eq!(read_uri(&address), wanted(0, None));
+        assert_eq!(read_uri(&format!("{address}?offset=5&limit=7")), wanted(5, Some(7)));
+        for wrong in [
+            "",
+            "toolplane://invocations/",
+            "toolplane://invocations/inv_1/payloads/xyz",
+            "file:///etc/passwd",
+            &format!("{address}?limit=0"),
+            &format!("{address}?offset=-1"),
+            &format!("{address}?x=1"),
+            &format!("{address}/more"),
+        ] {
+            assert_eq!(read_uri(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn text_is_text_where_it_is() {
+        let of = |media: &str, bytes: &'static [u8]| contents("u", media, &Bytes::from_static(bytes));
+        assert_eq!(of("text/plain", b"hi")["text"], "hi");
+        assert_eq!(of("application/json", b"{}")["text"], "{}");
+        assert_eq!(of("text/plain", b"\xff")["blob"], "/w==");
+        assert_eq!(of("image/png", b"hi")["blob"], "aGk=");
+    }
+}
