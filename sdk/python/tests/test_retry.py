@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from typing import Any
@@ -88,6 +89,14 @@ def test_two_calls_never_share_a_key_and_a_given_one_is_kept(scripted: Any) -> N
     client.call("a.b", idempotency_key="mine")
     keys = [request.spec.idempotency_key for request in service.requests]
     assert len(set(keys)) == 3 and keys[2] == "mine"
+
+
+def test_a_key_that_is_made_up_is_no_uuid(scripted: Any) -> None:
+    """The server takes one of version 7 for a time, and refuses it when that is long ago."""
+    service, connect = scripted
+    connect().call("a.b")
+    with pytest.raises(ValueError):
+        uuid.UUID(service.requests[0].spec.idempotency_key)
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.RESOURCE_EXHAUSTED])

@@ -10,6 +10,7 @@ from typing import Any
 from toolplane import _rpc, errors
 from toolplane._calls import CallFlows
 from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retried
+from toolplane._spec import unique_key
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
 from toolplane.tools import Found, Tool
@@ -151,7 +152,7 @@ class CatalogFlows:
         return invocations.BatchSpec(
             calls=members,
             policy=_policy(policy),
-            idempotency_key=key or uuid.uuid4().hex,
+            idempotency_key=key or unique_key(),
             session_ref=session or self._calls.context.session,
         )
 
