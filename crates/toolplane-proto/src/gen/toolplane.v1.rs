@@ -5599,7 +5599,8 @@ pub struct InvocationSpec {
     #[prost(message, optional, tag = "3")]
     pub model_input: ::core::option::Option<JsonPayload>,
     /// The same key and the same call within a day is accepted once, whatever ids come with it; with another call it is refused. At
-    /// most 256 bytes.
+    /// most 256 bytes. One that is spelled as a UUID of version 7 says when it was made, and is refused when that is longer ago than keys
+    /// are remembered.
     #[prost(string, tag = "4")]
     pub idempotency_key: ::prost::alloc::string::String,
     /// Id for the call, when the caller makes its own; the server's when empty.
@@ -12712,7 +12713,8 @@ pub struct BlockedName {
 /// Asks for a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateSurfaceRequest {
-    /// Makes the request repeatable: the same id and body answers with the surface made first. A UUID or empty.
+    /// Makes the request repeatable: the same id and body answers with the surface made first. A UUID or empty. The surface is called
+    /// `surf_` and the 32 hex digits of it.
     #[prost(string, tag = "1")]
     pub request_id: ::prost::alloc::string::String,
     /// Where it applies, e.g. `session`; open vocabulary; `session` when neither this nor the code is given.

@@ -127,10 +127,8 @@ impl Calls {
 
     /// Whether the call's idempotency key says that it was made before anything is remembered that long.
     pub(crate) fn is_too_old(&self, record: &Invocation, now: Timestamp) -> bool {
-        let key = record.idempotency_key.as_deref().and_then(|key| uuid::Uuid::try_parse(key).ok());
-        let made = key.filter(|key| key.get_version_num() == 7).and_then(|key| key.get_timestamp());
-        let millis = made.and_then(|made| i64::try_from(u128::from(made.to_unix().0) * 1000).ok());
-        millis.is_some_and(|made| now.since_millis(Timestamp::from_millis(made)) > self.0.key_window_ms)
+        let made = record.idempotency_key.as_deref().and_then(made_at);
+        made.is_some_and(|made| now.since_millis(made) > self.0.key_window_ms)
     }
 
     /// Adds everything an accepted call stores.
@@ -183,5 +181,29 @@ impl Calls {
         let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
         self.remember(entry, call, &effects, queue, update);
         record
+    }
+}
+
+/// When a key says that it was made: a UUID of version 7, spelled as one. Any 32 hexadecimal digits could be read so, and of those that
+/// mean no UUID at all, one in some thousands would be of this version by chance.
+fn made_at(key: &str) -> Option<Timestamp> {
+    const SPELLED: usize = uuid::fmt::Hyphenated::LENGTH;
+    let key = uuid::Uuid::try_parse(key).ok().filter(|_| key.len() == SPELLED)?;
+    let made = Some(key).filter(|key| key.get_version_num() == 7)?.get_timestamp()?;
+    i64::try_from(u128::from(made.to_unix().0) * 1000).ok().map(Timestamp::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_key_that_is_spelled_as_a_uuid_says_when_it_was_made() {
+        let key = uuid::Uuid::now_v7();
+        assert!(made_at(&key.hyphenated().to_string()).is_some());
+        assert_eq!(made_at(&key.simple().to_string()), None, "32 digits are anybody's");
+        assert_eq!(made_at(&key.urn().to_string()), None);
+        assert_eq!(made_at(&uuid::Uuid::new_v4().to_string()), None);
+        assert_eq!(made_at("an order, and not the time of one"), None);
     }
 }

@@ -54,7 +54,8 @@ export interface InvocationSpec {
     | undefined;
   /**
    * The same key and the same call within a day is accepted once, whatever ids come with it; with another call it is refused. At
-   * most 256 bytes.
+   * most 256 bytes. One that is spelled as a UUID of version 7 says when it was made, and is refused when that is longer ago than keys
+   * are remembered.
    */
   idempotencyKey: string;
   /** Id for the call, when the caller makes its own; the server's when empty. */

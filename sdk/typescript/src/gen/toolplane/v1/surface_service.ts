@@ -240,7 +240,10 @@ export interface BlockedName {
 
 /** Asks for a surface. */
 export interface CreateSurfaceRequest {
-  /** Makes the request repeatable: the same id and body answers with the surface made first. A UUID or empty. */
+  /**
+   * Makes the request repeatable: the same id and body answers with the surface made first. A UUID or empty. The surface is called
+   * `surf_` and the 32 hex digits of it.
+   */
   requestId: string;
   /** Where it applies, e.g. `session`; open vocabulary; `session` when neither this nor the code is given. */
   scope: string;
