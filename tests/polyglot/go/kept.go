@@ -20,7 +20,7 @@ func (a *Agent) Fetch(ctx context.Context, result *pb.ToolResult) ([]byte, error
 		}
 	}
 	if kept == nil {
-		return nil, fmt.Errorf("nothing is kept by reference: %v", result)
+		return nil, fmt.Errorf("nothing is kept by reference: %s", result.GetSummary())
 	}
 	half := kept.GetSizeBytes() / 2
 	whole := &bytes.Buffer{}
@@ -89,7 +89,7 @@ func (a *Agent) Replay(ctx context.Context, call *Followed) (int, error) {
 		result = message.GetResult()
 	}
 	if len(expected) > 0 || result.GetResultId() != call.Result.GetResultId() {
-		return 0, fmt.Errorf("%d events less than before, and the result is %v", len(expected), result)
+		return 0, fmt.Errorf("%d events less than before, and the result is `%s`", len(expected), result.GetResultId())
 	}
 	return len(call.Events) - first + 1, nil
 }

@@ -179,7 +179,7 @@ func twice(ctx context.Context, agent *Agent) error {
 		return fmt.Errorf("accepted as %v, then as %v", first.GetAccepted(), second.GetAccepted())
 	}
 	if first.GetResult().GetResultId() == "" || first.GetResult().GetResultId() != second.GetResult().GetResultId() {
-		return fmt.Errorf("the results are %v and %v", first.GetResult(), second.GetResult())
+		return fmt.Errorf("the results are %q and %q", first.GetResult().GetSummary(), second.GetResult().GetSummary())
 	}
 	say("repeated", second.GetAccepted().GetInvocationId())
 	return nil
@@ -206,7 +206,7 @@ func beRefused(ctx context.Context, agent *Agent) error {
 	}
 	why := result.GetError()
 	if why.GetErrorCode() != "input.schema_violation" || why.GetFieldViolations()[0].GetField() != "/path" {
-		return fmt.Errorf("a number as path ends as %v", result)
+		return fmt.Errorf("a number as path ends as %s: %s", result.GetStatus(), result.GetSummary())
 	}
 	say("failed", why.GetErrorCode(), why.GetRecoverability(), why.GetFieldViolations()[0])
 	return nil

@@ -32,8 +32,8 @@ mkdir -p "$work/src/agent"
 cp "$here"/*.go "$work/src/agent"
 
 # gRPC comes from Debian's packages, which are a GOPATH and no modules. What is compiled once is kept in the cache;
-# `-trimpath` lets it fit although the folder is another one each time, and code that is not optimized is compiled in two
-# thirds of the time.
+# `-trimpath` lets it fit although the folder is another one each time, and code that is not optimized is compiled in
+# two thirds of the time.
 GOROOT=$(echo "$GO_FOLDER"/usr/lib/go-*)
 export GOROOT GOPATH="$work:$GO_FOLDER/usr/share/gocode" GOCACHE="$GO_FOLDER/cache"
 export GO111MODULE=off GOTOOLCHAIN=local GOFLAGS= CGO_ENABLED=0

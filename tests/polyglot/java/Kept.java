@@ -23,7 +23,7 @@ final class Kept {
             .filter(ContentBlock::hasPersistedOutputRef)
             .map(ContentBlock::getPersistedOutputRef)
             .findFirst()
-            .orElseThrow(() -> new IllegalStateException("nothing is kept by reference: " + result));
+            .orElseThrow(() -> new IllegalStateException("nothing is kept by reference: " + result.getSummary()));
     var request = ReadPayloadRequest.newBuilder().setInvocationId(result.getInvocationId()).setUri(kept.getUri());
     long half = kept.getSizeBytes() / 2;
     ByteString begin = read(agent, request.setOffset(0).setLimit(half));
@@ -65,7 +65,7 @@ final class Kept {
       result = message.getResult();
     }
     if (!again.equals(call.events().subList(2, call.events().size())) || !call.result().equals(result)) {
-      throw new IllegalStateException("it is told otherwise: " + again + result);
+      throw new IllegalStateException(again.size() + " events and a result are told that were not told so before");
     }
     return again.size();
   }

@@ -84,7 +84,7 @@ public final class Main {
 
     ToolResult result = agent.call(agent.spec(DigestTool.NAME, Map.of("path", "made/java.txt")));
     String sum = Json.hex(Json.sha256(kept));
-    check(result.getContent(0).getText().getText().contains(sum), "the digest is another one", result);
+    check(result.getContent(0).getText().getText().contains(sum), "the digest is another one", result.getSummary());
     say("called", DigestTool.NAME, result.getStatus());
     twice();
   }
@@ -104,7 +104,8 @@ public final class Main {
                 goOn(progress);
               }
             });
-    check(seen[0] && !call.result().getIsError(), "the command ended otherwise, or told no progress", call.result());
+    check(seen[0], "no progress was told", call.result().getSummary());
+    check(!call.result().getIsError(), "the command failed", call.result().getSummary());
     return call;
   }
 
@@ -113,7 +114,7 @@ public final class Main {
     say("progress", progress.get("bytes_written"), "bytes written");
     Map<String, String> file = Map.of("path", "made/java.seen", "content", "seen\n");
     ToolResult written = agent.follow(agent.spec("files.write_file", file), ignored -> {}).result();
-    check(!written.getIsError(), "the file is not written", written);
+    check(!written.getIsError(), "the file is not written", written.getSummary());
   }
 
   /** Makes the same call with the same key: it is accepted once, and both are answered with its one result. */
@@ -124,7 +125,7 @@ public final class Main {
     CallResponse second = agent.ask(spec);
     check(!first.getAccepted().getDuplicate(), "the first call is taken for a repetition", first);
     check(second.getAccepted().getDuplicate(), "the second call is not taken for a repetition", second);
-    check(first.hasResult() && first.getResult().equals(second.getResult()), "the results differ", second);
+    check(first.hasResult() && first.getResult().equals(second.getResult()), "the results differ", second.getAccepted());
     say("repeated", second.getAccepted().getInvocationId());
   }
 
@@ -144,8 +145,8 @@ public final class Main {
 
     ToolResult result = agent.call(agent.spec(DigestTool.NAME, Map.of("path", 7)));
     var error = result.getError();
-    check(error.getErrorCode().equals("input.schema_violation"), "a number as path ends so", result);
-    check(error.getFieldViolations(0).getField().equals("/path"), "the field is not named", result);
+    check(error.getErrorCode().equals("input.schema_violation"), "a number as path ends so", result.getSummary());
+    check(error.getFieldViolations(0).getField().equals("/path"), "the field is not named", error);
     say("failed", error.getErrorCode(), error.getRecoverability(), error.getFieldViolations(0).getDescription());
   }
 

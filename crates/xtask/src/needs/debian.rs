@@ -121,12 +121,17 @@ fn mirror() -> Result<String, TaskError> {
     targets.args(["indextargets", "--format", "$(RELEASE) $(REPO_URI)", "Created-By: Packages"]);
     let listed = command::capture(targets)?;
     let system = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let of_system = |key: &str| system.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
-    let release = of_system("VERSION_CODENAME=");
-    let found = String::from_utf8_lossy(&listed)
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .find(|(of, _)| of_system("ID=") == "debian" && *of == release)
-        .map(|(_, uri)| uri.to_owned());
+    let found = mirror_of(&system, &String::from_utf8_lossy(&listed)).map(str::to_owned);
     found.ok_or_else(|| TaskError::Answer("this is no Debian with a mirror of its packages".to_owned()))
 }
+
+/// The mirror of the system's own release, of what `apt-get indextargets` lists as `release address`. Other lines are of other
+/// archives: updates, security, packages of third parties.
+fn mirror_of<'a>(system: &str, listed: &'a str) -> Option<&'a str> {
+    let value = |key: &str| system.lines().find_map(|line| line.strip_prefix(key)).map(|word| word.trim_matches('"'));
+    let release = value("VERSION_CODENAME=").filter(|_| value("ID=") == Some("debian"))?;
+    listed.lines().filter_map(|line| line.split_once(' ')).find(|(of, _)| *of == release).map(|(_, address)| address)
+}
+
+#[cfg(test)]
+mod tests;
