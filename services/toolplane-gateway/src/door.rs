@@ -3,6 +3,7 @@
 mod guard;
 pub(crate) mod refusal;
 mod traced;
+mod unread;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -14,7 +15,7 @@ use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY, WWW_AUTHENTICATE};
-use http::{HeaderValue, Method, Uri};
+use http::{HeaderValue, Method, Uri, Version};
 use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
@@ -32,6 +33,7 @@ use crate::{json, mcp};
 use guard::Guard;
 pub(crate) use refusal::{error, refusal};
 use traced::TracedBody;
+use unread::DrainedBody;
 
 /// Where clients of OAuth find out who gives tokens for this listener (RFC 9728).
 pub(crate) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
@@ -103,7 +105,11 @@ pub(crate) fn service(
         .layer(from_fn_with_state(Arc::clone(&door), guarded))
         .layer(from_fn_with_state(Arc::clone(&door), traced))
         .with_state(door);
-    routes.into_service::<Body>().map_request(|request: http::Request<Incoming>| request.map(Body::new))
+    routes.into_service::<Body>().map_request(|request: http::Request<Incoming>| match request.version() {
+        // A stream of HTTP/2 ends without its connection.
+        Version::HTTP_2 => request.map(Body::new),
+        _ => request.map(|body| Body::new(DrainedBody::new(Body::new(body)))),
+    })
 }
 
 /// Puts a span around a request and its answer, to the end of its body.

@@ -12,7 +12,7 @@ use toolplane_records::codes;
 use toolplane_runtime::code_name;
 use toolplane_runtime::status::{Description, describe};
 
-/// The response to a request that is refused: `{"error": {"code": 404, "status": "NOT_FOUND", "reason": ..., "message": ...}}`, with the
+/// The response to a request that is refused: `{"error": {"code": 404, "status": ..., "reason": ..., "message": ...}}`, with the
 /// wrong fields in `violations`, the thing that is meant in `resource`, and when the same request may be tried again in `retry_after_ms`,
 /// where the status says so.
 pub(crate) fn refusal(status: &Status) -> Response {
