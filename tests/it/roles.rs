@@ -12,7 +12,7 @@ use toolplane_testkit::{Layout, Processes, binary, tools};
 
 use crate::bed::{PATIENCE, RULES, register, surface};
 
-mod callers;
+pub(crate) mod callers;
 mod providers;
 mod secrets;
 mod table;
@@ -119,9 +119,13 @@ fn wrong_configurations_are_refused_with_their_place() {
 fn a_link_with_the_name_of_a_role_runs_that_role() {
     let folder = tempfile::tempdir().unwrap();
     // What is refused shows which role it is: those that ask others have to know where those are.
-    for (role, lacks) in
-        [("surface", ""), ("permission", ""), ("scheduler", "peers.surface"), ("executor", "peers.scheduler")]
-    {
+    for (role, lacks) in [
+        ("surface", ""),
+        ("permission", ""),
+        ("scheduler", "peers.surface"),
+        ("executor", "peers.scheduler"),
+        ("gateway", "`gateway`"),
+    ] {
         let link = folder.path().join(format!("toolplane-{role}"));
         std::os::unix::fs::symlink(binary::toolplane().unwrap(), &link).unwrap();
         let output = Command::new(&link).arg("--check-config").output().unwrap();

@@ -74,7 +74,7 @@ impl Clients {
         self.scheduler.clone()
     }
 
-    /// The connection to a role; the scheduler's for one that does not answer gRPC.
+    /// The connection to a role; of an executor or a gateway, which answer no gRPC, the scheduler's.
     pub fn channel_of(&self, role: ClusterRole) -> Channel {
         match role {
             ClusterRole::Surface => self.surface.clone(),

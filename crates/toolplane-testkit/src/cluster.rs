@@ -32,6 +32,8 @@ pub struct Options {
     pub port: Option<u16>,
     /// What its clients show, where it asks: a bearer token or an API key of an operator.
     pub token: Option<String>,
+    /// Whether it answers HTTP, too, on a free port.
+    pub http: bool,
 }
 
 impl Options {
@@ -44,6 +46,13 @@ impl Options {
     #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
+        self
+    }
+
+    /// The same with the gateway role.
+    #[must_use]
+    pub fn http(mut self) -> Self {
+        self.http = true;
         self
     }
 
@@ -60,6 +69,7 @@ impl Options {
 pub struct Cluster {
     options: Options,
     port: u16,
+    http: Option<u16>,
     folder: PathBuf,
     process: Option<Process>,
     clients: Clients,
@@ -90,11 +100,14 @@ impl Cluster {
         let config = folder.join("toolplane.toml");
         std::fs::write(&config, &options.config).map_err(Problem::file(&config))?;
         let port = options.port.unwrap_or_else(ports::free);
+        // A configuration that has the role gets a port of its own, too.
+        let configured = ["[gateway]", "[mcp]"].iter().any(|section| options.config.contains(section));
+        let http = (options.http || configured).then(ports::free);
         let mut clients = Clients::of(&format!("http://127.0.0.1:{port}"))?;
         if let Some(token) = &options.token {
             clients = clients.with_token(token)?;
         }
-        Ok(Self { options, port, folder, process: None, clients, _temporary: temporary })
+        Ok(Self { options, port, http, folder, process: None, clients, _temporary: temporary })
     }
 
     /// Starts the process again on the same port and folder, and waits until it is ready.
@@ -122,6 +135,9 @@ impl Cluster {
             .env("TOOLPLANE__SERVER__LISTEN", format!("127.0.0.1:{}", self.port))
             .env("TOOLPLANE__SERVER__DATA_DIR", self.data_dir())
             .envs(self.options.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(port) = self.http {
+            command.env("TOOLPLANE__GATEWAY__LISTEN", format!("127.0.0.1:{port}"));
+        }
         Ok(command)
     }
 
@@ -183,6 +199,12 @@ impl Cluster {
     /// Where it listens.
     pub fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it answers HTTP, as a URL; with [`Options::http`] alone.
+    pub fn http(&self) -> Result<String, Problem> {
+        let port = self.http.ok_or_else(|| Problem::Missing("this cluster answers no HTTP".to_owned()))?;
+        Ok(format!("http://127.0.0.1:{port}"))
     }
 
     /// Where it keeps its state.

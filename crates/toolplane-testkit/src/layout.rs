@@ -21,6 +21,8 @@ pub struct Layout {
     pub surfaces: usize,
     /// Permission processes; more than one need a shared store.
     pub permissions: usize,
+    /// Gateways, which answer HTTP.
+    pub gateways: usize,
     /// Where schedulers keep calls.
     pub store: Store,
     /// How a Redis server of the cluster's own is started.
@@ -53,8 +55,10 @@ pub struct Member {
     pub name: String,
     /// What it does.
     pub role: ClusterRole,
-    /// Where it listens on the loopback address; executors do not.
+    /// Where it listens on the loopback address: a gateway with HTTP, the others with gRPC. Executors do not.
     pub port: Option<u16>,
+    /// Where a gateway answers health checks, as it has no gRPC listener.
+    pub health: Option<u16>,
     /// Its folder: state and log.
     pub folder: PathBuf,
     /// Its configuration file.
@@ -97,6 +101,7 @@ impl Layout {
             executors,
             surfaces: 1,
             permissions: 1,
+            gateways: 0,
             store: Store::Embedded,
             redis: RedisOptions::default(),
             config: config.into(),
@@ -135,6 +140,13 @@ impl Layout {
         self
     }
 
+    /// The same with so many gateways.
+    #[must_use]
+    pub fn with_gateways(mut self, gateways: usize) -> Self {
+        self.gateways = gateways;
+        self
+    }
+
     /// The same in this folder, which stays.
     #[must_use]
     pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -169,6 +181,9 @@ impl Layout {
         for number in 1..=self.executors {
             members.push(self.member(folder, &format!("executor-{number}"), ClusterRole::Executor));
         }
+        for number in 1..=self.gateways {
+            members.push(self.member(folder, &format!("gateway-{number}"), ClusterRole::Gateway));
+        }
         let peers = peers(&members);
         for member in &mut members {
             std::fs::create_dir_all(&member.folder).map_err(Problem::file(&member.folder))?;
@@ -188,8 +203,10 @@ impl Layout {
             ("TOOLPLANE__EXECUTOR__WORKSPACE".to_owned(), text(folder.join("workspace"))),
             ("TOOLPLANE__EXECUTOR__WORKER_ID".to_owned(), name.to_owned()),
         ];
-        if let Some(port) = port {
-            environment.push(("TOOLPLANE__SERVER__LISTEN".to_owned(), format!("127.0.0.1:{port}")));
+        let health = (role == ClusterRole::Gateway).then(ports::free);
+        let listener = if role == ClusterRole::Gateway { "GATEWAY__LISTEN" } else { "SERVER__LISTEN" };
+        for (name, port) in [(listener, port), ("SERVER__HEALTH_LISTEN", health)] {
+            environment.extend(port.map(|port| (format!("TOOLPLANE__{name}"), format!("127.0.0.1:{port}"))));
         }
         let shares = match role {
             ClusterRole::Surface => self.surfaces > 1,
@@ -202,7 +219,7 @@ impl Layout {
             environment.push(("TOOLPLANE__STORE__REDIS__URL".to_owned(), url.clone()));
         }
         let config = folder.join("toolplane.toml");
-        Member { name: name.to_owned(), role, port, folder: own, config, environment }
+        Member { name: name.to_owned(), role, port, health, folder: own, config, environment }
     }
 }
 
@@ -240,6 +257,12 @@ mod tests {
             assert!(member.folder.is_dir());
         }
         assert_eq!(value(&members[4], "TOOLPLANE__EXECUTOR__WORKER_ID").as_deref(), Some("executor-1"));
+        let with_gateway = Layout::new(1, 0, "").with_gateways(1).members(folder.path()).unwrap();
+        let gateway = with_gateway.last().unwrap();
+        let address = |port: Option<u16>| Some(format!("127.0.0.1:{}", port.unwrap()));
+        assert_eq!(value(gateway, "TOOLPLANE__GATEWAY__LISTEN"), address(gateway.port));
+        assert_eq!(value(gateway, "TOOLPLANE__SERVER__HEALTH_LISTEN"), address(gateway.health));
+        assert_eq!(value(gateway, "TOOLPLANE__SERVER__LISTEN"), None, "it answers no gRPC");
     }
 
     #[test]

@@ -8,11 +8,12 @@ use crate::{Problem, binary};
 /// What a person does about a missing environment.
 const ADVICE: &str = "run `cargo xtask test --prepare`, which installs it below `target/`";
 
-/// A Python interpreter that has grpcio, grpcio-tools, grpcio-reflection and grpcio-health-checking, and what the Python package is tested
-/// with.
+/// A Python interpreter that has grpcio, grpcio-tools, grpcio-reflection and grpcio-health-checking, what the Python package is tested
+/// with, and openapi-spec-validator.
 pub fn python() -> Result<PathBuf, Problem> {
     let python = binary::target().join("venv/bin/python");
-    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1, pytest, mypy, pydantic, opentelemetry.sdk";
+    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1, pytest, mypy, pydantic, opentelemetry.sdk, \
+                   openapi_spec_validator";
     let found = Command::new(&python).args(["-c", modules]).output();
     match found {
         Ok(output) if output.status.success() => Ok(python),

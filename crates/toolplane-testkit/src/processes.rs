@@ -249,7 +249,9 @@ fn clients_of(member: &Member, members: &[Member], token: Option<&str>) -> Resul
 }
 
 fn clients_without(member: &Member, members: &[Member]) -> Result<Option<Clients>, Problem> {
-    let Some(endpoint) = member.endpoint() else { return Ok(None) };
+    // A gateway is asked for its health alone.
+    let asked = member.health.map_or_else(|| member.endpoint(), |port| Some(format!("http://127.0.0.1:{port}")));
+    let Some(endpoint) = asked else { return Ok(None) };
     if member.role != ClusterRole::Scheduler {
         return Clients::of(&endpoint).map(Some);
     }

@@ -12,8 +12,8 @@ mod debian;
 use debian::Packages;
 
 /// What the Python agent and the Python package need: to generate their stubs (with exactly this generator), to be tested, and to be
-/// built.
-const PYTHON: [&str; 12] = [
+/// built. And a validator of OpenAPI documents.
+const PYTHON: [&str; 13] = [
     "grpcio~=1.74",
     "grpcio-tools==1.74.0",
     "grpcio-reflection~=1.74",
@@ -26,10 +26,11 @@ const PYTHON: [&str; 12] = [
     "opentelemetry-sdk>=1.20,<2",
     "build",
     "hatchling>=1.24",
+    "openapi-spec-validator~=0.9",
 ];
 /// What proves that they are there.
 const PYTHON_MODULES: &str = "import grpc, grpc_reflection.v1alpha, grpc_health.v1, pytest, mypy, pydantic, opentelemetry.sdk, build, \
-                              hatchling, importlib.metadata as m; assert m.version('grpcio-tools') == '1.74.0'";
+                              hatchling, openapi_spec_validator, importlib.metadata as m; assert m.version('grpcio-tools') == '1.74.0'";
 /// What the Node agent and the proto checks need.
 const NODE: [&str; 3] = ["@grpc/grpc-js@^1.13", "@grpc/proto-loader@^0.8", "@bufbuild/buf@^1.55"];
 
@@ -151,7 +152,7 @@ pub(crate) fn python() -> Result<(), TaskError> {
     if command::works(&python, &["-c", PYTHON_MODULES]) {
         return Ok(());
     }
-    println!("installing gRPC for Python into {} ...", folder.display());
+    println!("installing packages for Python into {} ...", folder.display());
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(&folder);
     command::run(venv)?;

@@ -22,11 +22,20 @@ pub(crate) struct Callers {
 impl Callers {
     /// A cluster that knows callers by API key only, and further configuration.
     pub(crate) async fn start(config: &str) -> Self {
+        Self::with_options(config, |options| options).await
+    }
+
+    /// The same, and it answers HTTP.
+    pub(crate) async fn over_http(config: &str) -> Self {
+        Self::with_options(config, Options::http).await
+    }
+
+    async fn with_options(config: &str, change: impl Fn(Options) -> Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let keys = folder.path().join("keys.toml");
         let watcher = new_key(&keys, "watcher", "ops", &["operator"]);
         let auth = format!("{RULES}\n{config}\n[server.auth]\napi_key_file = {:?}\n", keys.display().to_string());
-        let cluster = Cluster::start(Options::new(auth).token(watcher)).await.unwrap();
+        let cluster = Cluster::start(change(Options::new(auth).token(watcher))).await.unwrap();
         Self { cluster, keys, _folder: Arc::new(folder) }
     }
 

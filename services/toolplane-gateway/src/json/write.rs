@@ -28,7 +28,7 @@ fn any_message(out: &mut Vec<u8>, message: &DynamicMessage) {
 fn object(out: &mut Vec<u8>, message: &DynamicMessage) {
     let mut names = Names::begin(out);
     for (field, set) in message.fields() {
-        let kept = words::is_payload(&field).then(|| kept(set)).unwrap_or_default();
+        let kept = if words::is_payload(&field) { kept(set) } else { Kept::new() };
         if !matches!(set, Value::Message(one) if inline(one).is_none() && words::is_payload(&field)) {
             names.next(out, field.name());
             value(out, &field, set);
