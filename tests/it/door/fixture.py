@@ -48,6 +48,8 @@ ASKED = {
     "test_elicitation_sep1330_enums": ENUMS,
     "test_input_required_result_elicitation": NAME,
     "test_input_required_result_tampered_state": NAME,
+    "confirm_delete": {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]},
+    "test_streaming_elicitation": NAME,
     "test_input_required_result_request_state": {
         "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"],
     },
@@ -85,7 +87,12 @@ def resource(uri, kind, said):
     return {"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": said}}
 
 
-def slow(say, meta):
+def compute(say, meta, arguments):
+    time.sleep(arguments.get("seconds", 0))
+    return [text(f"computed {arguments.get('label', '')}")]
+
+
+def slow(say, meta, arguments):
     """Long enough for a client to lose its stream and come back."""
     progress(say, meta, 1, "working", 2)
     time.sleep(2.5)
@@ -97,17 +104,19 @@ def progress(say, meta, at, message, total=100):
     say({"jsonrpc": "2.0", "method": "notifications/progress", "params": notice})
 
 
-def steps(say, meta):
+def steps(say, meta, arguments):
     for at in (0, 50, 100):
         progress(say, meta, at, f"Completed step {at} of 100")
-        time.sleep(0.05)
+        # Reports that come closer than this may be told as one.
+        time.sleep(0.3)
     return [text(str(meta.get("progressToken")))]
 
 
-def logs(say, meta):
+def logs(say, meta, arguments):
     for at, message in enumerate(["Tool execution started", "Tool processing data", "Tool execution completed"]):
         progress(say, meta, at, message, 2)
-        time.sleep(0.05)
+        # Reports that come closer than this may be told as one.
+        time.sleep(0.3)
     return [text("logged")]
 
 
@@ -130,9 +139,11 @@ FOLLOWED = {
     "test_tool_with_progress": steps,
     "test_tool_with_logging": logs,
     "test_reconnection": slow,
-    "test_tool_with_task": slow,
+    "test_logging_tool": lambda say, meta, arguments: [text("logged nothing")],
+    "greet": lambda say, meta, arguments: [text(f"Hello, {arguments.get('name', 'nobody')}!")],
+    "slow_compute": compute,
 }
-NAMES_OF_ALL = [*PLAIN, *FOLLOWED, *ASKED, "test_error_handling", "test_wait"]
+NAMES_OF_ALL = [*PLAIN, *FOLLOWED, *ASKED, "test_error_handling", "failing_job", "test_wait"]
 
 
 def listed():
@@ -147,9 +158,12 @@ def listed():
 
 def call(params, say):
     name, meta = params["name"], params.get("_meta", {})
+    if name == "failing_job":
+        time.sleep(1)
+        return {"content": [text("This job fails")], "isError": True}
     if name == "test_error_handling":
         return {"content": [text("This tool intentionally returns an error for testing")], "isError": True}
-    content = PLAIN[name]() if name in PLAIN else FOLLOWED[name](say, meta)
+    content = PLAIN[name]() if name in PLAIN else FOLLOWED[name](say, meta, params.get("arguments", {}))
     return {"content": content}
 
 

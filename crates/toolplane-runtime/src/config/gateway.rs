@@ -47,6 +47,8 @@ impl Default for GatewayConfig {
 pub struct McpConfig {
     /// The surface whose tools clients see; the default one of their tenant when absent.
     pub surface: Option<String>,
+    /// Tools are listed by their names without the namespace, where only one tool has such a name.
+    pub short_names: bool,
     /// Most tools that are listed. Where there are more, clients get tools to search and load them instead.
     pub list_at_most: u32,
     /// How long a call is waited for before the client is told how to come back to it.
@@ -59,7 +61,7 @@ pub struct McpConfig {
 
 impl Default for McpConfig {
     fn default() -> Self {
-        Self { surface: None, list_at_most: 40, wait_ms: 300_000, key_file: None }
+        Self { surface: None, short_names: false, list_at_most: 40, wait_ms: 300_000, key_file: None }
     }
 }
 

@@ -141,6 +141,11 @@ impl Exchange {
         }
     }
 
+    /// Whether the client said itself from which level on it wants to be told what happens.
+    pub(crate) fn asked_for_logs(&self) -> bool {
+        self.level().is_some()
+    }
+
     /// Whether anything before the answer is of use to the client.
     pub(crate) fn wants_news(&self) -> bool {
         self.meta.progress.is_some() || self.level().is_some()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolplane_runtime::config::McpConfig;
 
 use crate::mcp::listen::Changes;
-use crate::mcp::log::Levels;
+use crate::mcp::log::{Ended, Levels};
 use crate::mcp::questions::Replies;
 use crate::mcp::seal::Seals;
 use crate::mcp::tools::{Definitions, Listings};
@@ -18,6 +18,7 @@ pub(crate) struct Front {
     pub(crate) listings: Listings,
     pub(crate) definitions: Definitions,
     pub(crate) levels: Levels,
+    pub(crate) ended: Ended,
     pub(crate) replies: Replies,
     pub(crate) changes: Changes,
 }
@@ -25,11 +26,12 @@ pub(crate) struct Front {
 impl Front {
     pub(crate) fn new(config: Arc<McpConfig>, seals: Seals) -> Self {
         Self {
+            listings: Listings::new(config.short_names),
             config,
             seals,
-            listings: Listings::default(),
             definitions: Definitions::default(),
             levels: Levels::default(),
+            ended: Ended::default(),
             replies: Replies::default(),
             changes: Changes::default(),
         }

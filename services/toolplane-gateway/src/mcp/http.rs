@@ -140,6 +140,9 @@ fn session(door: &Door, headers: &HeaderMap, principal: &str) -> Result<(Session
     };
     let sealed = sealed.to_str().map_err(|_| ended())?;
     let session: Session = door.front.seals.open(Purpose::Session, principal, sealed).ok_or_else(ended)?;
+    if door.front.ended.has(&session.nonce) {
+        return Err(ended());
+    }
     let client = session.client(clock::since_epoch().as_secs()).ok_or_else(ended)?;
     Ok((session, client))
 }

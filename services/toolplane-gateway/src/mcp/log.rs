@@ -1,4 +1,4 @@
-//! What a client is told of its calls beside their results, where it asked for it.
+//! What this process remembers of sessions for convenience: from which level on they are told what happens, and that they ended.
 
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -42,8 +42,27 @@ pub(crate) fn message(level: Level, tool: &str, said: &Value) -> Value {
     json!({ "level": level.as_str(), "logger": tool, "data": said })
 }
 
-/// Most sessions whose level is remembered.
+/// Most sessions of which anything is remembered.
 const SESSIONS: usize = 4096;
+
+/// Sessions that their clients have ended, the newest ones. What makes a session good is with its client, so this is for the process
+/// that was told alone: elsewhere the session would still be answered, to the same caller.
+#[derive(Debug, Default)]
+pub(crate) struct Ended(Mutex<std::collections::VecDeque<String>>);
+
+impl Ended {
+    pub(crate) fn put(&self, session: &str) {
+        let mut ended = self.0.lock();
+        if ended.len() == SESSIONS {
+            ended.pop_front();
+        }
+        ended.push_back(session.to_owned());
+    }
+
+    pub(crate) fn has(&self, session: &str) -> bool {
+        self.0.lock().iter().any(|ended| ended == session)
+    }
+}
 
 /// The levels that sessions asked for. They are a convenience and are remembered by the process that was asked, the newest ones; a
 /// session that goes on elsewhere is told what is of level `info`, like one that never asked.

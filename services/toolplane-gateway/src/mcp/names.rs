@@ -36,16 +36,34 @@ fn allowed(character: char) -> char {
 }
 
 /// The names of all tools of a surface, in the order of `tools`, which are full names and ids. Those that would be alike get a
-/// digest each, so that none of them depends on the others' order. `taken` are names that stand for something else.
-pub(crate) fn all<'a>(tools: impl Iterator<Item = (&'a str, &'a str)> + Clone, taken: &[&str]) -> Vec<String> {
-    let plain: Vec<String> = tools.clone().map(|(full_name, tool_id)| plain(full_name, tool_id)).collect();
+/// digest each, so that none of them depends on the others' order. `taken` are names that stand for something else. `short` names are without
+/// the namespace, where that is enough.
+pub(crate) fn all<'a>(
+    tools: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    taken: &[&str],
+    short: bool,
+) -> Vec<String> {
+    let long: Vec<String> = tools.clone().map(|(full_name, tool_id)| plain(full_name, tool_id)).collect();
+    let bare = |full_name: &'a str| full_name.split_once('.').map_or(full_name, |(_, rest)| rest);
+    let wanted: Vec<String> = match short {
+        true => tools
+            .clone()
+            .map(|(full_name, tool_id)| plain(bare(full_name).replace('.', "_").as_str(), tool_id))
+            .collect(),
+        false => Vec::new(),
+    };
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    for name in &plain {
+    for name in long.iter().chain(&wanted) {
         *seen.entry(name).or_default() += 1;
     }
     let alone = |name: &str| seen.get(name).is_none_or(|times| *times == 1) && !taken.contains(&name);
-    let named = plain.iter().zip(tools);
-    named.map(|(name, (_, tool_id))| if alone(name) { name.clone() } else { distinct(name, tool_id) }).collect()
+    let named = long.iter().zip(tools).enumerate();
+    let choose = |at: usize, long: &String, tool_id: &str| match wanted.get(at).filter(|short| alone(short)) {
+        Some(short) => short.clone(),
+        None if alone(long) => long.clone(),
+        None => distinct(long, tool_id),
+    };
+    named.map(|(at, (long, (_, tool_id)))| choose(at, long, tool_id)).collect()
 }
 
 #[cfg(test)]
@@ -71,12 +89,14 @@ mod tests {
     #[test]
     fn names_that_would_be_alike_are_told_apart_in_any_order() {
         let tools = [("a.b_c", "1"), ("a.b.c", "2"), ("a.d", "3"), ("tool_search", "4")];
-        let names = all(tools.iter().copied(), &["tool_search"]);
+        let names = all(tools.iter().copied(), &["tool_search"], false);
         assert_eq!(names[2], "a__d");
         assert_ne!(names[0], names[1]);
         assert!(names[3].starts_with("tool_search_"));
-        let mut turned = all(tools.iter().rev().copied(), &["tool_search"]);
+        let mut turned = all(tools.iter().rev().copied(), &["tool_search"], false);
         turned.reverse();
         assert_eq!(names, turned);
+        let tools = [("a.x", "1"), ("b.x", "2"), ("a.y.z", "3"), ("a.tool_load", "4")];
+        assert_eq!(all(tools.iter().copied(), &["tool_load"], true), ["a__x", "b__x", "y_z", "a__tool_load"]);
     }
 }

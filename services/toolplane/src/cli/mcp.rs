@@ -15,6 +15,9 @@ pub(crate) struct McpArgs {
     /// The surface whose tools are seen; the default one when absent: every tool.
     #[arg(long)]
     surface: Option<String>,
+    /// List tools by their names without the namespace, where only one tool has such a name.
+    #[arg(long)]
+    short_names: bool,
     /// Most tools that are listed. Where there are more, the client gets tools to search and load them instead.
     #[arg(long, default_value_t = McpConfig::default().list_at_most, value_name = "N")]
     list_at_most: u32,
@@ -27,6 +30,7 @@ pub(crate) struct McpArgs {
 pub(crate) async fn run(args: McpArgs, connection: &Connection) -> Result<CommandOutcome, Failure> {
     let mcp = McpConfig {
         surface: args.surface,
+        short_names: args.short_names,
         list_at_most: args.list_at_most,
         wait_ms: args.wait_ms,
         ..McpConfig::default()

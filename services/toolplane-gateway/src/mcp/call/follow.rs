@@ -120,8 +120,12 @@ impl Following<'_> {
                     params["progressToken"] = serde_json::from_str(token.get()).unwrap_or(Value::Null);
                     self.x.notify(Some(&place), "notifications/progress", &params).await;
                 }
-                if let Some(said) =
-                    data.get("message").filter(|said| said.as_str().is_some_and(|said| !said.is_empty()))
+                // What is told as progress is not told twice unasked.
+                let unheard = self.x.progress_token().is_none() || self.x.asked_for_logs();
+                if let Some(said) = data
+                    .get("message")
+                    .filter(|_| unheard)
+                    .filter(|said| said.as_str().is_some_and(|said| !said.is_empty()))
                 {
                     self.x.log(Some(&place), Level::Info, &self.begun.tool, said).await;
                 }

@@ -23,9 +23,6 @@ use crate::upstream::Upstream;
 
 /// How long a client may take to come back with an answer, in seconds.
 const ANSWERED_WITHIN: u64 = 24 * 60 * 60;
-/// The name of the one question of a reply that asks for input.
-const KEY: &str = "question";
-
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Question {
@@ -38,6 +35,15 @@ pub(crate) enum Question {
     /// A person is asked whether the call may run.
     #[serde(rename = "a")]
     Approval(String),
+}
+
+impl Question {
+    /// What the question is called where several could be asked at once.
+    fn key(&self) -> &str {
+        match self {
+            Self::Input(id) | Self::Value(id) | Self::Approval(id) => id,
+        }
+    }
 }
 
 /// A question about a call, as its client keeps it.
@@ -103,15 +109,15 @@ pub(crate) fn input_required(x: &Exchange, asked: &Asked, form: &Form) -> Reply 
     let state = x.front.seals.seal(Purpose::State, &x.principal, asked);
     Reply::new()
         .kind("input_required")
-        .raw("inputRequests", &requests(x, form))
+        .raw("inputRequests", &requests(x, &asked.question, form))
         .value("requestState", &state)
         .meta("toolplane/invocation_id", &asked.invocation)
 }
 
 /// The one question, as replies of the version without sessions have it.
-pub(crate) fn requests(x: &Exchange, form: &Form) -> String {
-    let params = form.params(x.client.version);
-    format!(r#"{{"{KEY}":{{"method":"elicitation/create","params":{params}}}}}"#)
+pub(crate) fn requests(x: &Exchange, question: &Question, form: &Form) -> String {
+    let (key, params) = (serde_json::Value::from(question.key()), form.params(x.client.version));
+    format!(r#"{{{key}:{{"method":"elicitation/create","params":{params}}}}}"#)
 }
 
 /// A client comes back with what it was told.
@@ -129,7 +135,7 @@ pub(crate) async fn go_on(
         return Err(unknown());
     }
     let begun = Begun { id: asked.invocation.clone(), tool: tool.to_owned(), arguments, seq: 0 };
-    let left_open = match answer_in(responses)? {
+    let left_open = match answer_to(&asked.question, responses)? {
         Some(answer) => match deliver(&x.upstream, &asked, answer).await? {
             Taken::LeftOpen(why) => Some(why),
             Taken::Yes | Taken::Unfit => None,
@@ -145,19 +151,19 @@ pub(crate) async fn go_on(
     }
 }
 
-/// The answer to the one question; none where the client gave none.
-fn answer_in(responses: Option<&RawValue>) -> Result<Option<Answer>, Fault> {
+/// The answer to a question; none where the client gave none.
+fn answer_to(question: &Question, responses: Option<&RawValue>) -> Result<Option<Answer>, Fault> {
     let Some(responses) = responses else { return Ok(None) };
     let responses: std::collections::HashMap<String, Box<RawValue>> =
         serde_json::from_str(responses.get()).map_err(|_| Fault::params("`inputResponses` is no object"))?;
-    let Some(answer) = responses.get(KEY) else { return Ok(None) };
-    let wrong = |error| Fault::params(format!("the answer to `{KEY}` is none: {error}"));
+    let Some(answer) = responses.get(question.key()) else { return Ok(None) };
+    let wrong = |error| Fault::params(format!("what answers the question is no answer: {error}"));
     serde_json::from_str(answer.get()).map(Some).map_err(wrong)
 }
 
 /// A client with a task answers its question. Fails where it is none that is known.
 pub(crate) async fn update(x: &Exchange, begun: &Begun, question: Question, responses: &RawValue) -> Result<(), Fault> {
-    let Some(answer) = answer_in(Some(responses))? else { return Ok(()) };
+    let Some(answer) = answer_to(&question, Some(responses))? else { return Ok(()) };
     deliver(&x.upstream, &Asked::new(begun, question), answer).await.map(drop)
 }
 

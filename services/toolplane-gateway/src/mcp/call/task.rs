@@ -117,8 +117,9 @@ pub(crate) async fn get(x: &Arc<Exchange>, params: &Bytes) -> Result<Reply, Faul
         });
     }
     Ok(match open(x, &call).await? {
-        Some((_, form)) => {
-            facts(Reply::new(), &id, "input_required", &call).raw("inputRequests", &state::requests(x, &form))
+        Some((question, form)) => {
+            let asked = state::requests(x, &question, &form);
+            facts(Reply::new(), &id, "input_required", &call).raw("inputRequests", &asked)
         }
         None => facts(Reply::new(), &id, "working", &call).value("statusMessage", &pending::waits_for(&call)),
     })

@@ -26,6 +26,9 @@ const QUIET: Duration = Duration::from_secs(2);
 /// How often a client that hears nothing is shown that its stream lives.
 const ALIVE: Duration = Duration::from_secs(15);
 
+/// How long a client should wait before it goes on with a stream it lost, in milliseconds.
+const AGAIN: u64 = 500;
+
 type Answer = BoxFuture<'static, Result<Reply, Fault>>;
 
 /// What comes first.
@@ -80,7 +83,7 @@ pub(super) fn at_once(answer: Answer, told: Receiver<Told>, out: &Out, version: 
 fn begun(answer: Answer, told: Receiver<Told>, out: &Out, version: Version, id: Bytes, heard: Option<&Told>) -> Events {
     // Where a client goes on that loses the stream before it heard anything: since 2025-11-25 it is told at once.
     let start = out.start().filter(|_| version >= Version::V2025November);
-    let start = start.map(|start| Bytes::from(format!("id: {start}\ndata: \n\n")));
+    let start = start.map(|start| Bytes::from(format!("id: {start}\nretry: {AGAIN}\ndata: \n\n")));
     let ready = start.into_iter().chain(heard.map(event)).collect();
     Events { answer: Some(answer), told, version, id, ready }
 }

@@ -90,6 +90,7 @@ pub(crate) async fn delete(
     }
     match session(&door, &headers, &upstream.principal()) {
         Ok((session, _)) => {
+            door.front.ended.put(&session.nonce);
             tasks::spawn("mcp cancel", async move { cancel_all(&upstream, &session).await });
             empty(StatusCode::NO_CONTENT)
         }

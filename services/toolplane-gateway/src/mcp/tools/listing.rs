@@ -45,9 +45,10 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    fn of(found: Vec<Entry>) -> Self {
+    fn of(found: Vec<Entry>, short: bool) -> Self {
         let taken: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name()).collect();
-        let names = names::all(found.iter().map(|entry| (entry.full_name.as_str(), entry.tool_id.as_str())), &taken);
+        let names =
+            names::all(found.iter().map(|entry| (entry.full_name.as_str(), entry.tool_id.as_str())), &taken, short);
         let mut entries: Vec<Entry> =
             found.into_iter().zip(names).map(|(entry, name)| Entry { name, ..entry }).collect();
         entries.sort_by(|a, b| (&a.name, &a.tool_id).cmp(&(&b.name, &b.tool_id)));
@@ -84,10 +85,18 @@ impl Listing {
 }
 
 /// Lists as they were found last, by who may see them and surface.
-#[derive(Debug, Default)]
-pub(crate) struct Listings(Mutex<HashMap<(String, String), (Instant, Arc<Listing>)>>);
+#[derive(Debug)]
+pub(crate) struct Listings {
+    kept: Mutex<HashMap<(String, String), (Instant, Arc<Listing>)>>,
+    short: bool,
+}
 
 impl Listings {
+    /// Tools have `short` names, or names with their namespace.
+    pub(crate) fn new(short: bool) -> Self {
+        Self { kept: Mutex::default(), short }
+    }
+
     /// The tools of a surface as they are now.
     pub(crate) async fn now(&self, upstream: &Upstream, surface: &str) -> Result<Arc<Listing>, Status> {
         self.within(upstream, surface, FRESH).await
@@ -106,14 +115,14 @@ impl Listings {
 
     async fn within(&self, upstream: &Upstream, surface: &str, age: Duration) -> Result<Arc<Listing>, Status> {
         let key = (upstream.principal(), surface.to_owned());
-        if let Some((at, listing)) = self.0.lock().get(&key)
+        if let Some((at, listing)) = self.kept.lock().get(&key)
             && at.elapsed() < age
         {
             return Ok(Arc::clone(listing));
         }
         let at = Instant::now();
-        let listing = Arc::new(Listing::of(found(upstream, surface).await?));
-        let mut kept = self.0.lock();
+        let listing = Arc::new(Listing::of(found(upstream, surface).await?, self.short));
+        let mut kept = self.kept.lock();
         if kept.len() >= KEPT {
             kept.retain(|_, (at, _)| at.elapsed() < FRESH);
         }
