@@ -37,6 +37,7 @@ mod roles;
 mod sdk_python;
 mod sdk_typescript;
 mod secrets;
+mod sessions;
 mod shell;
 mod shown;
 mod storm;
