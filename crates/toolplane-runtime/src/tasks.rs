@@ -133,7 +133,7 @@ async fn guarded<T>(name: &'static str, work: impl Future<Output = T>) -> T {
 }
 
 /// The text a panic was raised with.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

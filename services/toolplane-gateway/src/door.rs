@@ -7,20 +7,24 @@ mod unread;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
+use futures_util::FutureExt as _;
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Uri, Version};
 use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
+use toolplane_records::codes;
 use toolplane_runtime::ApiError;
 use toolplane_runtime::config::AuthConfig;
+use toolplane_runtime::tasks::panic_text;
 use toolplane_runtime::telemetry::spans::http::{Exchange, RequestFacts};
 use toolplane_runtime::web::Callers;
 use tower::ServiceExt as _;
@@ -103,6 +107,7 @@ pub(crate) fn service(
         .fallback(async |uri: Uri| refusal(&ApiError::not_found("path", uri.path()).into()))
         .layer(DefaultBodyLimit::max(door.max_body_bytes))
         .layer(from_fn_with_state(Arc::clone(&door), guarded))
+        .layer(from_fn(caught))
         .layer(from_fn_with_state(Arc::clone(&door), traced))
         .with_state(door);
     routes.into_service::<Body>().map_request(|request: http::Request<Incoming>| match request.version() {
@@ -121,6 +126,12 @@ async fn traced(State(door): State<Arc<Door>>, request: Request, next: Next) -> 
     let response = exchange.within(next.run(request)).await;
     exchange.answered(response.status());
     response.map(|body| Body::new(TracedBody::new(body, exchange)))
+}
+
+/// Answers where the code that should answer panics; the connection goes on.
+async fn caught(request: Request, next: Next) -> Response {
+    let answering = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answering.unwrap_or_else(|panic| refusal(&ApiError::internal(codes::PANIC, panic_text(&*panic)).into()))
 }
 
 /// Lets requests through that name this host and do not come from a page of somebody else's.
@@ -159,5 +170,24 @@ async fn identified(State(door): State<Arc<Door>>, mut request: Request, next: N
             }
             response
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn broken() -> Response {
+        panic!("of no use to a caller")
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_and_told_to_nobody_outside() {
+        let routes: Router = Router::new().route("/", axum::routing::get(broken)).layer(from_fn(caught));
+        let answer = routes.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(answer.status(), http::StatusCode::INTERNAL_SERVER_ERROR);
+        let text = axum::body::to_bytes(answer.into_body(), 4096).await.unwrap();
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        assert!(text.contains("\"PANIC\"") && !text.contains("of no use"), "{text}");
     }
 }

@@ -7,7 +7,7 @@ use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_records::codes;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::{ApiError, status};
 
 use super::methods::Method;
 use crate::upstream::Upstream;
@@ -56,6 +56,18 @@ pub(crate) fn read(bytes: Bytes, descriptor: &MessageDescriptor) -> Result<Dynam
         .map_err(|error| ApiError::internal(codes::ANSWER_UNREADABLE, error).into())
 }
 
+/// A status as callers hear of it: what is wrong between the processes of a cluster may name its hosts, so it stays in the log.
+fn told(method: &Method, status: Status) -> Status {
+    match status::reason(&status).as_deref().and_then(codes::Code::find) {
+        Some(codes::NO_CONNECTION | codes::TLS_FAILED) => {
+            tracing::warn!(role = %method.role, message = status.message(), "a role cannot be reached");
+            let message = format!("the {} service cannot be reached", method.role);
+            ApiError::unavailable(codes::PEER_UNAVAILABLE, message).into()
+        }
+        _ => status,
+    }
+}
+
 async fn client(upstream: &Upstream, method: &Method) -> Result<Grpc<Way>, Status> {
     let mut client = upstream.raw(method.role);
     // The channel answers for itself: a peer that is away is a status of the call.
@@ -69,7 +81,8 @@ pub(crate) async fn unary(
     method: &Method,
     request: Request<Bytes>,
 ) -> Result<Response<Bytes>, Status> {
-    client(upstream, method).await?.unary(request, method.path.clone(), Raw).await
+    let answer = client(upstream, method).await?.unary(request, method.path.clone(), Raw).await;
+    answer.map_err(|status| told(method, status))
 }
 
 /// A message, and many.
@@ -78,8 +91,8 @@ pub(crate) async fn stream(
     method: &Method,
     request: Request<Bytes>,
 ) -> Result<Streaming<Bytes>, Status> {
-    let answer = client(upstream, method).await?.server_streaming(request, method.path.clone(), Raw).await?;
-    Ok(answer.into_inner())
+    let answer = client(upstream, method).await?.server_streaming(request, method.path.clone(), Raw).await;
+    answer.map(Response::into_inner).map_err(|status| told(method, status))
 }
 
 /// Many messages, and one.
@@ -87,6 +100,6 @@ pub(crate) async fn upload<S>(upstream: &Upstream, method: &Method, request: Req
 where
     S: futures_util::Stream<Item = Bytes> + Send + 'static,
 {
-    let answer = client(upstream, method).await?.client_streaming(request, method.path.clone(), Raw).await?;
-    Ok(answer.into_inner())
+    let answer = client(upstream, method).await?.client_streaming(request, method.path.clone(), Raw).await;
+    answer.map(Response::into_inner).map_err(|status| told(method, status))
 }
