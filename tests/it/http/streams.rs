@@ -1,6 +1,7 @@
 //! Streams as events, and large results as bytes.
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use toolplane_testkit::Options;
 
 use super::{Http, bed, spec};
@@ -219,4 +220,18 @@ async fn streams_end_with_their_reader_and_with_the_process() {
         "nothing is lost or comes twice"
     );
     assert_eq!(rest[rest.len() - 2].data["result"]["status"], "rejected");
+}
+
+/// A document is larger than a message may be, and arrives as it was.
+#[tokio::test]
+async fn a_document_is_uploaded_as_its_bytes() {
+    let (_bed, http) = bed().await;
+    let document: Vec<u8> = (0..6_000_000_u32).map(|at| (at % 251) as u8).collect();
+    let digest = format!("sha256:{}", hex::encode(Sha256::digest(&document)));
+    let answer = http.request("upload-document").header("content-type", "application/yaml").body(document.clone());
+    let answer = answer.send().await.unwrap();
+    let kept: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    assert_eq!(kept, json!({ "digest": digest, "size_bytes": document.len() }));
+    let large = http.request("upload-document").body(vec![b' '; 33 << 20]).send().await.unwrap();
+    assert!(large.status().is_client_error(), "{}", large.text().await.unwrap());
 }
