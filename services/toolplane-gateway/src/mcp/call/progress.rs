@@ -4,11 +4,14 @@ use serde_json::{Value, json};
 
 /// The least a number grows by where a tool says something and is no further.
 const LEAST: f64 = 0.001;
+/// What a tool that counts in percent counts to.
+const ALL: f64 = 100.0;
 
 /// What was told last.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     last: Option<f64>,
+    said: Option<String>,
     /// The tool says how much there is in all.
     in_percent: bool,
 }
@@ -24,13 +27,15 @@ impl Progress {
             (Some(percent), Some(last)) if percent > last => percent,
             (None, None) => 0.0,
             (None, Some(last)) if !self.in_percent => last + 1.0,
-            // It is no further, but it says something.
-            (_, Some(last)) => said.map(|_| last + LEAST)?,
+            // It is no further, but it says something new; at its end there is no room for that.
+            (_, Some(last)) if last + LEAST < ALL && said.is_some() && said != self.said.as_deref() => last + LEAST,
+            _ => return None,
         };
         self.last = Some(progress);
+        self.said = said.map(str::to_owned);
         let mut told = json!({ "progress": progress });
         if self.in_percent {
-            told["total"] = 100.0.into();
+            told["total"] = ALL.into();
         }
         if let Some(said) = said {
             told["message"] = said.into();
@@ -52,7 +57,9 @@ mod tests {
             json!({ "percent": 50, "message": "still half" }),
             json!({ "percent": 40 }),
             json!({ "message": "nearly" }),
+            json!({ "message": "nearly" }),
             json!({ "percent": 100 }),
+            json!({ "percent": 100, "message": "done" }),
         ];
         let told: Vec<Value> = records.iter().filter_map(|record| progress.next(record)).collect();
         let numbers: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();

@@ -52,7 +52,9 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
         }
     }
     if let Some(error) = &result.error {
-        contents.push(json!({ "type": "text", "text": explained(error) }));
+        let said =
+            contents.iter().filter_map(|content| content["text"].as_str()).any(|text| text.contains(&error.message));
+        contents.push(json!({ "type": "text", "text": explained(error, said) }));
     }
     let structured = structured(x, id, result).await;
     if let Some(structured) = &structured
@@ -94,9 +96,9 @@ fn facts(reply: Reply, begun: &Begun, result: &v1::ToolResult) -> Reply {
     reply
 }
 
-/// What went wrong, in words a model can act on.
-fn explained(error: &v1::ToolError) -> String {
-    let mut text = format!("{}: {}", error.error_code, error.message);
+/// What went wrong, in words a model can act on. What the contents have `said` already is not said again.
+fn explained(error: &v1::ToolError, said: bool) -> String {
+    let mut text = if said { error.error_code.clone() } else { format!("{}: {}", error.error_code, error.message) };
     for violation in &error.field_violations {
         if !error.message.contains(&violation.description) {
             text.push_str(&format!("\n`{}` {}", violation.field, violation.description));
@@ -146,7 +148,8 @@ mod tests {
             }],
             ..Default::default()
         };
-        let text = explained(&error);
+        assert!(explained(&error, true).starts_with("surface.unknown_tool\n"));
+        let text = explained(&error, false);
         assert!(text.starts_with("surface.unknown_tool: no such tool\n`/a` is required\nWhat to do: "), "{text}");
     }
 }
