@@ -18,6 +18,7 @@ mod crash;
 mod credentials;
 mod crowds;
 mod default_surface;
+mod door;
 mod health;
 mod hooks;
 mod http;

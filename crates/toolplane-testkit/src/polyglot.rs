@@ -61,6 +61,29 @@ pub fn buf() -> Result<PathBuf, Problem> {
     if buf.exists() { Ok(buf) } else { Err(missing("`buf`", &buf.display().to_string())) }
 }
 
+/// A Python interpreter that has the MCP SDK and fastmcp.
+pub fn mcp_python() -> Result<PathBuf, Problem> {
+    let python = binary::target().join("venv-mcp/bin/python");
+    match Command::new(&python).args(["-c", "import mcp, mcp_types, fastmcp"]).output() {
+        Ok(output) if output.status.success() => Ok(python),
+        Ok(output) => Err(missing("Python's MCP packages", &String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(missing("a Python environment for MCP", &error.to_string())),
+    }
+}
+
+/// The folder whose `node_modules` holds Node 22, the MCP SDK, the inspector, and two versions of the official suite
+/// (`conformance-old`, `conformance-new`).
+pub fn mcp_node() -> Result<PathBuf, Problem> {
+    let folder = binary::target().join("node-mcp");
+    for package in ["node", "@modelcontextprotocol/sdk", "conformance-old", "conformance-new"] {
+        let manifest = folder.join("node_modules").join(package).join("package.json");
+        if !manifest.is_file() {
+            return Err(missing(&format!("the Node package `{package}`"), &manifest.display().to_string()));
+        }
+    }
+    Ok(folder)
+}
+
 fn missing(what: &str, said: &str) -> Problem {
     Problem::Missing(format!("{what} is missing ({}): {ADVICE}", said.trim()))
 }

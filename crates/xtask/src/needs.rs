@@ -197,6 +197,53 @@ pub(crate) fn typescript() -> Result<(), TaskError> {
     npm(&["run", "build", "--silent"])
 }
 
+/// What clients of MCP need: the SDK in both generations of the protocol, and a client that has several servers.
+const MCP_PYTHON: [&str; 2] = ["mcp~=2.3", "fastmcp~=4.1"];
+/// What clients of MCP need in Node; the suite and the inspector want Node 22.
+const MCP_NODE: [&str; 5] = [
+    "node@22",
+    "@modelcontextprotocol/sdk@^1.32",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "conformance-old@npm:@modelcontextprotocol/conformance@0.1.16",
+    "conformance-new@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
+];
+
+/// A virtual environment at `target/venv-mcp` and Node packages below `target/node-mcp`, for clients of MCP.
+pub(crate) fn mcp() -> Result<(), TaskError> {
+    let folder = command::target().join("venv-mcp");
+    let python = folder.join("bin/python");
+    if !command::works(&python, &["-c", "import mcp, mcp_types, fastmcp"]) {
+        println!("installing the MCP SDK for Python into {} ...", folder.display());
+        let mut venv = Command::new("python3");
+        venv.args(["-m", "venv"]).arg(&folder);
+        command::run(venv)?;
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(MCP_PYTHON);
+        command::run(pip)?;
+    }
+    let folder = command::target().join("node-mcp");
+    let modules = folder.join("node_modules");
+    let wanted =
+        ["node", "@modelcontextprotocol/sdk", "@modelcontextprotocol/inspector", "conformance-old", "conformance-new"];
+    if wanted.iter().all(|package| modules.join(package).join("package.json").exists()) {
+        return Ok(());
+    }
+    println!("installing clients of MCP for Node into {} ...", folder.display());
+    fs::create_dir_all(&folder).map_err(TaskError::file(&folder))?;
+    own_package(&folder)?;
+    // `node` fetches its program in a script; the scripts of the others are not needed.
+    let install = |packages: &[&str], more: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.current_dir(&folder)
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
+            .args(more)
+            .args(packages);
+        command::run(npm)
+    };
+    install(&MCP_NODE[..1], &[])?;
+    install(&MCP_NODE[1..], &["--ignore-scripts"])
+}
+
 /// Without a manifest of its own npm would look for one in the folders above.
 fn own_package(folder: &Path) -> Result<(), TaskError> {
     let manifest = folder.join("package.json");

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     needs::go();
     needs::java();
     needs::typescript()?;
+    needs::mcp()?;
     if args.prepare {
         return Ok(());
     }

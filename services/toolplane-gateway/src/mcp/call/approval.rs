@@ -17,14 +17,21 @@ use crate::upstream::Upstream;
 /// Most characters of the input that are shown in a question.
 const SHOWN: usize = 2_000;
 
-/// The question whether a call may run, as a form; or why this caller is not asked.
-pub(crate) async fn form(
-    x: &Exchange,
-    call: &v1::Invocation,
-) -> Result<Result<(Question, Form), Option<String>>, Fault> {
+/// What is to be done about an approval here.
+pub(crate) enum Wanted {
+    /// The person at this client is asked.
+    Asked(Question, Form),
+    /// It was answered just now: the call goes on, or ends.
+    Nothing,
+    /// Somebody else has to answer.
+    Others,
+}
+
+/// What is to be done about the approval a call waits for.
+pub(crate) async fn form(x: &Exchange, call: &v1::Invocation) -> Result<Wanted, Fault> {
     let id = call.approval_request_ref.clone();
     if id.is_empty() || x.upstream.never_approves() || !x.client.can.forms {
-        return Ok(Err(None));
+        return Ok(Wanted::Others);
     }
     let approval = match x
         .upstream
@@ -33,11 +40,14 @@ pub(crate) async fn form(
         .await
     {
         Ok(answer) => answer.into_inner().approval.unwrap_or_default(),
-        Err(status) if matches!(status.code(), Code::PermissionDenied | Code::NotFound) => return Ok(Err(None)),
+        Err(status) if matches!(status.code(), Code::PermissionDenied | Code::NotFound) => return Ok(Wanted::Others),
         Err(status) => return Err(status.into()),
     };
-    if approval.options.is_empty() || approval.resolution.is_some() {
-        return Ok(Err(None));
+    if approval.resolution.is_some() {
+        return Ok(Wanted::Nothing);
+    }
+    if approval.options.is_empty() {
+        return Ok(Wanted::Others);
     }
     let (ids, names): (Vec<_>, Vec<_>) =
         approval.options.iter().map(|option| (option.option_id.as_str(), option.name.as_str())).unzip();
@@ -50,7 +60,7 @@ pub(crate) async fn form(
         "required": ["decision"],
     });
     let question = Question::Approval(approval.approval_id.clone());
-    Ok(Ok((question, Form { message: message(&approval), schema: schema.to_string() })))
+    Ok(Wanted::Asked(question, Form { message: message(&approval), schema: schema.to_string() }))
 }
 
 /// What a person is told before they decide.

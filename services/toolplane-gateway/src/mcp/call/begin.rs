@@ -13,6 +13,7 @@ use toolplane_proto::v1::json_payload::Body;
 use toolplane_runtime::tasks;
 use uuid::Uuid;
 
+use super::follow::follow_again;
 use super::{follow, result, state, task};
 use crate::mcp::call::follow::Begun;
 use crate::mcp::exchange::{Exchange, Place};
@@ -109,8 +110,7 @@ async fn come_back(x: &Arc<Exchange>, invocation: &str, tool: &str, arguments: S
     let begun = Begun { id: call.invocation_id.clone(), tool: tool.to_owned(), arguments, seq: 0 };
     match found.result {
         Some(result) => result::reply(x, &begun, &result).await,
-        // A question that was answered elsewhere meanwhile is none.
-        None => follow(x, begun, Some(call)).await,
+        None => follow_again(x, begun, call).await,
     }
 }
 

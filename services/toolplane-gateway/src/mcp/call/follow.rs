@@ -10,9 +10,10 @@ use tonic::{Code, Status, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::InvocationStatus as Now;
 
+use super::approval::{self, Wanted};
 use super::progress::Progress;
 use super::state::{self, Asked, Question};
-use super::{approval, form, pending, result};
+use super::{form, pending, result};
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::log::Level;
@@ -21,6 +22,9 @@ use crate::mcp::reply::Reply;
 
 /// Pause before a stream that broke is opened again.
 const AGAIN: Duration = Duration::from_millis(200);
+
+/// How long a client that comes back is kept waiting for others.
+const COMES_BACK: Duration = Duration::from_secs(20);
 
 /// A call that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +41,23 @@ pub(crate) struct Begun {
 /// Follows a call to what its client is answered. `now` is the call as it was a moment ago.
 pub(crate) async fn follow(x: &Arc<Exchange>, begun: Begun, now: Option<v1::Invocation>) -> Result<Reply, Fault> {
     let until = Instant::now() + Duration::from_millis(x.front.config.wait_ms);
+    followed(x, begun, now, (until, false)).await
+}
+
+/// Follows a call that its client comes back to: for a while also where others have to do something about it.
+pub(crate) async fn follow_again(x: &Arc<Exchange>, begun: Begun, now: v1::Invocation) -> Result<Reply, Fault> {
+    let until = Instant::now() + Duration::from_millis(x.front.config.wait_ms).min(COMES_BACK);
+    followed(x, begun, Some(now), (until, true)).await
+}
+
+async fn followed(
+    x: &Arc<Exchange>,
+    begun: Begun,
+    now: Option<v1::Invocation>,
+    (until, comes_back): (Instant, bool),
+) -> Result<Reply, Fault> {
     let told = x.front.replies.follow(&begun.id);
-    Following { x, begun, until, told, progress: Progress::default(), asked: HashSet::new() }.run(now).await
+    Following { x, begun, until, told, comes_back, progress: Progress::default(), asked: HashSet::new() }.run(now).await
 }
 
 struct Following<'a> {
@@ -46,6 +65,8 @@ struct Following<'a> {
     begun: Begun,
     until: Instant,
     told: Follower,
+    /// The client was answered before that the call had not ended.
+    comes_back: bool,
     progress: Progress,
     /// Questions that were asked already.
     asked: HashSet<Question>,
@@ -154,18 +175,19 @@ impl Following<'_> {
     /// Does what the state of a call asks for; a reply where there is nothing to wait for here.
     async fn stands(&mut self, now: Option<v1::Invocation>) -> Result<Option<Reply>, Fault> {
         let Some(now) = now else { return Ok(None) };
-        let question = match now.status_code() {
+        let wanted = match now.status_code() {
             Now::NeedsInput => {
                 let Some(open) = now.pending_input.as_ref().filter(|open| open.answer.is_none()) else {
                     return Ok(None);
                 };
-                form::of_input(open).ok_or(None)
+                form::of_input(open).map_or(Wanted::Others, |(question, form)| Wanted::Asked(question, form))
             }
             Now::AwaitingApproval => approval::form(self.x, &now).await?,
             _ => return Ok(None),
         };
-        match question {
-            Ok((question, form)) if self.x.client.can.forms => {
+        match wanted {
+            Wanted::Nothing => Ok(None),
+            Wanted::Asked(question, form) if self.x.client.can.forms => {
                 let asked = Asked::new(&self.begun, question.clone());
                 if !self.x.client.version.has_sessions() {
                     return Ok(Some(state::input_required(self.x, &asked, &form)));
@@ -175,8 +197,9 @@ impl Following<'_> {
                 }
                 Ok(None)
             }
-            Ok(_) => Ok(Some(pending::reply(self.x, &self.begun, &now, None).await?)),
-            Err(why) => Ok(Some(pending::reply(self.x, &self.begun, &now, why).await?)),
+            // Who comes back waits for the others a while, and is not sent away at once again.
+            _ if self.comes_back => Ok(None),
+            _ => Ok(Some(pending::reply(self.x, &self.begun, &now, None).await?)),
         }
     }
 

@@ -11,10 +11,11 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::InvocationStatus as Now;
 use toolplane_runtime::clock;
 
+use super::approval::{self, Wanted};
 use super::begin::cancel as cancel_call;
 use super::follow::Begun;
 use super::state::{self, Question};
-use super::{approval, form, pending, result};
+use super::{form, pending, result};
 use crate::mcp::client::TASKS;
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
@@ -132,7 +133,10 @@ async fn open(x: &Exchange, call: &v1::Invocation) -> Result<Option<(Question, f
     }
     Ok(match call.status_code() {
         Now::NeedsInput => call.pending_input.as_ref().filter(|open| open.answer.is_none()).and_then(form::of_input),
-        Now::AwaitingApproval => approval::form(x, call).await?.ok(),
+        Now::AwaitingApproval => match approval::form(x, call).await? {
+            Wanted::Asked(question, form) => Some((question, form)),
+            Wanted::Nothing | Wanted::Others => None,
+        },
         _ => None,
     })
 }

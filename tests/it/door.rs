@@ -1,0 +1,6 @@
+//! The cluster as an MCP server: real clients, the official suite, and sessions that go from one process to another.
+
+mod bed;
+mod moved;
+mod people;
+mod real;
