@@ -18,6 +18,8 @@ mod dispatch;
 mod exchange;
 mod fault;
 mod front;
+#[cfg(test)]
+mod fuzz;
 mod http;
 mod key;
 mod listen;

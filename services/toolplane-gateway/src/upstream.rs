@@ -38,7 +38,10 @@ impl Roles {
 
     /// The roles as one caller reaches them.
     pub(crate) fn serving(&self, caller: Arc<Caller>) -> Upstream {
-        Upstream { ways: Ways::Served { roles: self.clone(), caller }, max_message_bytes: self.max_message_bytes }
+        Upstream {
+            ways: Ways::Served { roles: Box::new(self.clone()), caller },
+            max_message_bytes: self.max_message_bytes,
+        }
     }
 }
 
@@ -55,7 +58,7 @@ pub struct Upstream {
 #[derive(Clone, Debug)]
 enum Ways {
     /// Asked by this process for a caller it knows.
-    Served { roles: Roles, caller: Arc<Caller> },
+    Served { roles: Box<Roles>, caller: Arc<Caller> },
     /// Asked by the caller itself.
     Own(Line),
 }

@@ -142,7 +142,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-sandbox",
         ],
     ),
-    // It asks the roles, and knows nothing of what they are made of. The protocol is there for the messages of MCP.
+    // It asks the roles, and knows nothing of what they are made of. The messages of MCP are those of its client.
     ("toolplane-gateway", &["toolplane-mcp", "toolplane-proto", "toolplane-records", "toolplane-runtime"]),
     // The backend is there for `toolplane store`: what the roles keep, looked at while they do not run.
     (

@@ -73,6 +73,10 @@ impl Meta {
     /// The `_meta` of these parameters; empty where there is none. Fails when it is no object, or what is known of it is not what
     /// the protocol says.
     pub(crate) fn of(params: &Bytes) -> Result<Self, Fault> {
+        // A list would be read as the members in their order.
+        if !params.starts_with(b"{") {
+            return Err(Fault::params("the parameters are no object"));
+        }
         let with: WithMeta =
             serde_json::from_slice(params).map_err(|_| Fault::params("the parameters are no object"))?;
         let Some(meta) = with.meta else { return Ok(Self::default()) };

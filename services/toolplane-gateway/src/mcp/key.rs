@@ -11,7 +11,7 @@ use crate::error::GatewayError;
 use crate::mcp::seal::Seals;
 
 /// Where a process keeps a key of its own, beneath its folder.
-const OWN: &str = "gateway.key";
+const OWN: &str = "mcp-seals";
 /// Shortest secret, in bytes.
 const SHORTEST: usize = 16;
 /// Most of a file that is read.
@@ -87,7 +87,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data").join(OWN);
         let key = own(&file).unwrap();
-        assert_eq!((key.len(), own(&file).unwrap()), (32, key.clone()));
+        assert_eq!((key.len(), own(&file).unwrap()), (32, key));
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
     }

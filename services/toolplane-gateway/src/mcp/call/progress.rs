@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// The least a number grows by where a tool says something and is no further.
-const LEAST: f64 = 0.001;
+/// The least a number grows by where a tool says something and is no further; sums of it are exact.
+const LEAST: f64 = 1.0 / 512.0;
 /// What a tool that counts in percent counts to.
 const ALL: f64 = 100.0;
 
@@ -63,7 +63,7 @@ mod tests {
         ];
         let told: Vec<Value> = records.iter().filter_map(|record| progress.next(record)).collect();
         let numbers: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
-        assert_eq!(numbers, [0.0, 50.0, 50.001, 50.002, 100.0]);
+        assert_eq!(numbers, [0.0, 50.0, 50.0 + LEAST, 50.0 + 2.0 * LEAST, 100.0]);
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(told.iter().all(|told| told["total"] == 100.0));
         let mut counted = Progress::default();

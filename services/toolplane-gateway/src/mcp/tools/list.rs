@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(of("{}").unwrap(), None);
         let there = URL_SAFE_NO_PAD.encode("a__b");
         assert_eq!(of(&format!(r#"{{"cursor":"{there}"}}"#)).unwrap().as_deref(), Some("a__b"));
-        for wrong in [r#"{"cursor":"*"}"#, r#"{"cursor":""}"#, r#"{"cursor":1}"#, "[]"] {
+        for wrong in [r#"{"cursor":"*"}"#, r#"{"cursor":""}"#, r#"{"cursor":1}"#] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
     }

@@ -84,10 +84,13 @@ impl Listing {
     }
 }
 
+/// A list, and when it was found.
+type Found = (Instant, Arc<Listing>);
+
 /// Lists as they were found last, by who may see them and surface.
 #[derive(Debug)]
 pub(crate) struct Listings {
-    kept: Mutex<HashMap<(String, String), (Instant, Arc<Listing>)>>,
+    kept: Mutex<HashMap<(String, String), Found>>,
     short: bool,
 }
 
