@@ -110,9 +110,10 @@ fn gateway(cluster: &Cluster, number: usize) -> (Process, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_sessions_survive_one_of_two_processes() {
     let cluster = Cluster::start(Options::new(CONFIG)).await.unwrap();
-    let echo = tools::examples().unwrap().into_iter().filter(|tool| {
-        tool.declaration.as_ref().is_some_and(|declaration| declaration.name == "native.echo")
-    });
+    let echo = tools::examples()
+        .unwrap()
+        .into_iter()
+        .filter(|tool| tool.declaration.as_ref().is_some_and(|declaration| declaration.name == "native.echo"));
     register(cluster.clients(), echo.collect()).await;
     let ((mut first, one), (mut second, two)) = (gateway(&cluster, 0), gateway(&cluster, 1));
     let client = reqwest::Client::new();
@@ -144,7 +145,11 @@ async fn a_thousand_sessions_survive_one_of_two_processes() {
         tokio::time::timeout(5 * PATIENCE, session).await.expect("no session waits for ever").unwrap();
     }
     assert!(doors.retries.load(Ordering::Relaxed) > 0, "nobody noticed the kill: it came too late");
-    assert_eq!(calls(&cluster).await, SESSIONS * CALLS, "each call was made once, also where its request was sent again");
+    assert_eq!(
+        calls(&cluster).await,
+        SESSIONS * CALLS,
+        "each call was made once, also where its request was sent again"
+    );
 }
 
 /// How many calls there were.

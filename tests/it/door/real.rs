@@ -55,12 +55,17 @@ async fn the_typescript_sdk_does_the_whole_path() {
 async fn the_inspector_calls_a_tool() {
     let doors = Doors::open(RULES, "short_names = true").await;
     let folder = polyglot::mcp_node().unwrap();
-    let mut command = Command::new(folder.join("node_modules/node/bin/node"));
-    command.arg(folder.join("node_modules/.bin/mcp-inspector")).args(["--cli", &doors.url, "--transport", "http"]);
-    command.args(["--method", "tools/call", "--tool-name", "test_simple_text"]);
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("This is a simple text response"), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    let call = || {
+        let mut command = Command::new(folder.join("node_modules/node/bin/node"));
+        command.arg(folder.join("node_modules/.bin/mcp-inspector")).args(["--cli", &doors.url, "--transport", "http"]);
+        command.args(["--method", "tools/call", "--tool-name", "test_simple_text"]);
+        let output = command.output().unwrap();
+        let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), complained)
+    };
+    // It takes tasks, and does not follow them: on a slow machine a call may be one.
+    let (said, complained) = (0..10).map(|_| call()).find(|(said, _)| !said.contains(r#""taskId""#)).unwrap();
+    assert!(said.contains("This is a simple text response"), "{said}\n{complained}");
 }
 
 /// Checks of the suite that this server does not pass, each with its reason. Everything else has to pass.

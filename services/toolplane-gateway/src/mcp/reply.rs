@@ -76,7 +76,8 @@ fn put(object: &mut String, name: &str, json: &str) {
     }
     object.push_str(&serde_json::Value::from(name).to_string());
     object.push(':');
-    object.push_str(json);
+    // A message is one line, over standard streams and as an event. Within JSON a line break is never part of a text: those are spelled.
+    object.extend(json.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
 }
 
 #[cfg(test)]
@@ -96,5 +97,14 @@ mod tests {
             (&json!("complete"), &json!(5), &json!("private"))
         );
         assert_eq!(new["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "toolplane");
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let schema = "{\n  \"type\": \"object\",\r\n  \"title\": \"a\\nb\"\n}";
+        let line = Reply::new().raw("inputSchema", schema).write(Version::V2025June);
+        assert!(!line.contains(['\n', '\r']), "{line}");
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["inputSchema"], json!({ "type": "object", "title": "a\nb" }));
     }
 }
