@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from conftest import Proxy
 from processes import PATIENCE, until
 from toolplane import (
+    AnswerRefused,
     DECLINE,
     Artifact,
     AsyncToolplane,
@@ -226,6 +227,11 @@ def test_a_question_is_answered_declined_or_left(own: Worker, tools: Toolplane) 
     assert asked[0].prompt == "which color?" and asked[0].schema == {"enum": ["blue", "grey"]}
     assert tools.call(f"{own.namespace}.asks", on_input=lambda _: DECLINE).value == "nobody says (False)"
     # Left to others: somebody else answers.
+    for make in (tools.call, lambda *args, **settings: list(tools.stream(*args, **settings))):
+        with pytest.raises(AnswerRefused) as refused:
+            make(f"{own.namespace}.asks", on_input=lambda _: "green")
+        ended = tools.wait(refused.value.invocation_id, raise_on_error=False)
+        assert ended.status == "canceled", "a call whose questions nobody can answer is not left behind"
     call = tools.submit(f"{own.namespace}.asks")
     until(lambda: tools.get(call.invocation_id).status == "needs_input", "the question")
     tools.provide_input(call.invocation_id, "blue")

@@ -54,10 +54,16 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let door = Door::new(&options, server.callers(), server.address(), server.is_encrypted(), roles, front);
     println!("http on {}", server.address());
     let (ends, shutdown) = (door.ends.clone(), process.tasks.shutdown().clone());
-    process.tasks.spawn("ending http streams", end_streams(ends, options.web.drain_timeout, shutdown.clone()));
     let service = door::service(Arc::new(door));
     process.tasks.spawn("http", async move {
-        server.run(service, shutdown).await;
+        let ending = end_streams(ends, options.web.drain_timeout, shutdown.clone());
+        let mut serving = std::pin::pin!(server.run(service, shutdown));
+        // What has nothing to end is not waited for.
+        tokio::select! {
+            _ = &mut serving => return,
+            () = ending => {}
+        }
+        serving.await;
     });
     Ok(unchanged)
 }

@@ -235,3 +235,11 @@ async fn a_document_is_uploaded_as_its_bytes() {
     let large = http.request("upload-document").body(vec![b' '; 33 << 20]).send().await.unwrap();
     assert!(large.status().is_client_error(), "{}", large.text().await.unwrap());
 }
+
+/// Nothing runs, so nothing is waited for: the bound of the drain is far beyond the patience of a test.
+#[tokio::test]
+async fn a_process_with_nothing_to_end_stops_at_once() {
+    let config = format!("{RULES}\n[server]\ndrain_timeout_ms = 600000\n");
+    let mut cluster = toolplane_testkit::Cluster::start(Options::new(config).http()).await.unwrap();
+    assert!(cluster.stop().await.unwrap().success());
+}

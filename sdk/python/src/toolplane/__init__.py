@@ -13,6 +13,7 @@ from toolplane.aio import AsyncToolplane
 from toolplane.client import Toolplane
 from toolplane.connection import Connection
 from toolplane.errors import (
+    AnswerRefused,
     InvalidArguments,
     OutcomeUnknown,
     PermissionDenied,
@@ -33,7 +34,7 @@ from toolplane.tools import Found, Tool
 from toolplane.worker import Artifact, Canceled, Context, Declined, File, Output, ToolFailure, Worker
 
 __all__ = [
-    "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled",
+    "AnswerRefused", "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled",
     "Connection", "Context", "Declined", "Deny", "Event", "File", "Found", "InvalidArguments", "Kept", "OutcomeUnknown", "Output",
     "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "Tool", "ToolCanceled", "ToolError", "ToolFailure",
     "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Violation", "WaitExpired", "Worker", "__version__",

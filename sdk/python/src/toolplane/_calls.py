@@ -317,8 +317,7 @@ class Following:
         try:
             yield from retried(_rpc.RESOLVE_APPROVAL, resolve, timeout=_MARGIN, retry=retry)
         except errors.RequestRefused as error:
-            if error.status != "FAILED_PRECONDITION":
-                raise
+            self._refused(error)
 
     def _look_for_input(self) -> Flow[None]:
         if self._settings.get("on_input") is None:
@@ -340,8 +339,12 @@ class Following:
         try:
             yield from self._flows.provide_input(self.invocation_id, answer, pending.input_id, declined)
         except errors.RequestRefused as error:
-            if error.status != "FAILED_PRECONDITION":
-                raise
+            self._refused(error)
+
+    def _refused(self, error: errors.RequestRefused) -> None:
+        """An answer was refused. Somebody else's was first, or it is the callback's mistake: no broken stream, so nothing to try again."""
+        if error.status != "FAILED_PRECONDITION":
+            raise errors.AnswerRefused(error, self.invocation_id) from error
 
 
 def _left(deadline: float | None, invocation_id: str) -> float | None:

@@ -3,6 +3,7 @@
 - `ToolError`: the call was accepted and ended in an error. Its `result` is the whole ending.
 - `RequestRefused`: nothing was accepted, or the request was wrong.
 - `WaitExpired`: only the wait ended; the call goes on.
+- `AnswerRefused`: what a callback answered to a question was not taken.
 - `SetupError`: the settings of this program are wrong. Nothing was sent.
 """
 
@@ -89,6 +90,16 @@ class RequestRefused(ToolplaneError):
         if len(self.violations) > 1:
             text += "".join(f"\n  `{one.field}` {one.rule}" for one in self.violations)
         return text
+
+
+class AnswerRefused(ToolplaneError):
+    """What `on_approval` or `on_input` answered does not fit its question, or may not be answered with this credential. The call is canceled,
+    as for everything a callback raises. `violations` say what is wrong."""
+
+    def __init__(self, refused: RequestRefused, invocation_id: str) -> None:
+        super().__init__(f"the answer to a question of {invocation_id} was refused: {refused.message}", code=refused.code)
+        self.invocation_id = invocation_id
+        self.violations = refused.violations
 
 
 class ToolError(ToolplaneError):
