@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload};
-use toolplane_testkit::{Cluster, Options, Problem, ports, tools};
+use toolplane_testkit::{Cluster, Options, Problem, tools};
 
 use super::{CONCURRENCY, INPUT};
 use crate::bench::mcp::cluster::declaration;
@@ -22,9 +22,9 @@ pub(super) struct Caller(Clients);
 impl Bed {
     /// Starts a process of all roles, whose worker asks `server`.
     pub(super) async fn start(server: &Program) -> Result<Self, Problem> {
-        let (port, slots) = (ports::free(), CONCURRENCY.into_iter().max().unwrap_or(1));
+        let slots = CONCURRENCY.into_iter().max().unwrap_or(1);
         let config = format!(
-            "[log]\nfilter = \"warn\"\n[gateway]\nlisten = \"127.0.0.1:{port}\"\n[mcp]\n[executor]\nslots = {slots}\n\
+            "[log]\nfilter = \"warn\"\n[gateway]\n[mcp]\n[executor]\nslots = {slots}\n\
              [executor.mcp]\nallow = [\"127.0.0.1:{}\"]\ncalls_at_once = {slots}\n\
              [[permission.rules]]\nbehavior = \"allow\"\ntool = \"*\"\n",
             server.port()
@@ -38,7 +38,8 @@ impl Bed {
         let small = tools::registration(&declaration(&json!({ "transport": "http", "url": server.url() })))?;
         let request = v1::RegisterToolsRequest { tools: vec![echo, small], validate_only: false };
         cluster.clients().surfaces().register_tools(request).await?;
-        Ok(Self { cluster, http: format!("http://127.0.0.1:{port}") })
+        let http = cluster.http()?;
+        Ok(Self { cluster, http })
     }
 
     /// Where HTTP is answered.
