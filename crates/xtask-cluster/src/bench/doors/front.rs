@@ -1,6 +1,7 @@
 //! Calls over HTTP: as JSON, and as MCP with and without a session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -12,6 +13,8 @@ use super::INPUT;
 const VERSION: &str = "2025-11-25";
 /// The version without sessions.
 const STATELESS: &str = "2026-07-28";
+/// Stands for the id of a request.
+const ID: &str = "\"<id>\"";
 const SESSION_ID: &str = "mcp-session-id";
 
 /// Makes one call again and again.
@@ -23,6 +26,8 @@ struct Place {
     url: String,
     headers: Vec<(&'static str, String)>,
     body: String,
+    /// The id of the next request: within a session the same id is the same call, and is answered from its record.
+    next: AtomicU64,
     /// What the answer of a call without an error holds.
     good: &'static str,
 }
@@ -69,12 +74,13 @@ impl Front {
     }
 
     fn at(url: String, headers: Vec<(&'static str, String)>, body: String, good: &'static str) -> Self {
-        Self(Arc::new(Place { client: reqwest::Client::new(), url, headers, body, good }))
+        Self(Arc::new(Place { client: reqwest::Client::new(), url, headers, body, next: AtomicU64::new(1), good }))
     }
 
     fn request(&self) -> RequestBuilder {
         let Place { client, url, headers, body, .. } = &*self.0;
-        let request = client.post(url).body(body.clone()).header("content-type", "application/json");
+        let body = body.replacen(ID, &self.0.next.fetch_add(1, Ordering::Relaxed).to_string(), 1);
+        let request = client.post(url).body(body).header("content-type", "application/json");
         let request = request.header("accept", "application/json, text/event-stream");
         headers.iter().fold(request, |request, (name, value)| request.header(*name, value))
     }
@@ -96,7 +102,7 @@ fn calling(tool: &str, meta: Option<Value>) -> String {
     if let Some(meta) = meta {
         params["_meta"] = meta;
     }
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
+    json!({ "jsonrpc": "2.0", "id": "<id>", "method": "tools/call", "params": params }).to_string()
 }
 
 fn no_answer(error: reqwest::Error) -> Problem {
