@@ -11,6 +11,7 @@ mod link;
 pub(crate) mod lost;
 mod message;
 mod offer;
+mod passed_over;
 mod placement;
 mod quarantine;
 mod queues;

@@ -89,6 +89,11 @@ impl Calls {
         self.0.cache.slot(id).try_lock_owned().ok()
     }
 
+    /// Waits until no other task changes the call.
+    pub(crate) async fn let_go(&self, id: &InvocationKey) {
+        drop(self.0.cache.slot(id).lock_owned().await);
+    }
+
     /// Unlocks entries; those with nothing to remember are dropped.
     pub(crate) fn release(&self, entries: Vec<(InvocationKey, CacheEntry)>) {
         for (id, mut entry) in entries {

@@ -10,6 +10,7 @@ use toolplane_store::{IndexEntry, Retry};
 
 use super::gate::StartGate;
 use super::grant::Grants;
+use super::passed_over::PassedOver;
 use super::queues::ReadyQueues;
 use crate::calls::{CacheEntry, Calls, Claimed};
 use crate::limits::Rates;
@@ -27,6 +28,7 @@ pub(crate) struct Claims {
     gate: StartGate,
     queues: Arc<ReadyQueues>,
     rates: Arc<Rates>,
+    passed_over: PassedOver,
 }
 
 impl Claims {
@@ -37,7 +39,8 @@ impl Claims {
         queues: Arc<ReadyQueues>,
         rates: Arc<Rates>,
     ) -> Self {
-        Self { calls, grants, gate, queues, rates }
+        let passed_over = PassedOver::new(calls.clone(), queues.clone());
+        Self { calls, grants, gate, queues, rates, passed_over }
     }
 
     /// Claims waiting calls; returns how many need not be looked at again: claimed here or elsewhere, held up by a bound
@@ -63,11 +66,12 @@ impl Claims {
                 dropped += usize::from(self.calls.set_aside(&queue.to_string(), &entry).await);
                 continue;
             };
-            // Another task holds the entry and changes the call now; the call is looked at again later.
-            if let Some(held) = self.calls.try_lock(&id) {
-                entries.push((id, held));
-                queues.push((queue, entry));
-            }
+            let Some(held) = self.calls.try_lock(&id) else {
+                self.passed_over.add(id);
+                continue;
+            };
+            entries.push((id, held));
+            queues.push((queue, entry));
         }
         let now = self.calls.now().await?;
         if let Err(error) = self.calls.read_absent(&mut entries).await {

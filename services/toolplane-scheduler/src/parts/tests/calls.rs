@@ -134,3 +134,19 @@ async fn a_restarted_worker_ends_its_earlier_leases_and_the_next_scheduler_goes_
     assert_eq!(record.invocation_id.as_str(), "inv_safe");
     assert!(finish(&again.parts.calls, &lease).await.is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_being_changed_at_its_turn_has_it_as_soon_as_that_is_over() {
+    // The sweep would ring too.
+    let bench = Bench::with(Arc::new(memory()), PartsOptions { tick_ms: 3_600_000, ..options() }).await;
+    bench.admit(ask("inv_a")).await.unwrap();
+    let changed = bench.parts.calls.lock(&call_key("inv_a")).await;
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    // Long enough for the dispatcher to pass over the call, and shorter than the pause until its own next look.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(messages.try_recv().is_err(), "nobody is offered what is being changed");
+    let free = tokio::time::Instant::now();
+    bench.parts.calls.release(vec![(call_key("inv_a"), changed)]);
+    offered(&mut messages).await;
+    assert_eq!(free.elapsed(), Duration::ZERO);
+}
