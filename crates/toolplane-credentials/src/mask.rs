@@ -28,17 +28,20 @@ use self::scan::{Scan, Span};
 use self::table::Table;
 use crate::secret::Secret;
 
-pub use self::json::NotJson;
 pub use self::stream::MaskStream;
+pub use toolplane_records::json::NotJson;
 
 /// What takes secrets out of outputs. Cheap to clone; one that was taken when a call began goes on to know what was injected
 /// then, whatever is rotated meanwhile.
 #[derive(Clone, Default)]
 pub struct Mask(Option<Arc<Table>>);
 
+/// How what stands in place of a secret begins.
+const REPLACEMENT: &str = "[credential ";
+
 /// What stands in place of a secret of this credential. Names have no brackets, so nobody can end it early.
 pub(crate) fn replacement(name: &str) -> String {
-    format!("[credential {name}]")
+    format!("{REPLACEMENT}{name}]")
 }
 
 impl Mask {

@@ -3,6 +3,7 @@
 
 mod canonical;
 mod parts;
+mod rewrite;
 
 use crate::codes;
 use std::cell::Cell;
@@ -13,6 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 pub use canonical::{canonical, canonical_number};
 pub use parts::{elements, members};
+pub use rewrite::{NotJson, Rewrite, rewrite};
 
 /// Bounds on one JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

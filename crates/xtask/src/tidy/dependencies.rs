@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // What texts about tools, commands, paths and hosts mean: defined once, for all code that reads such texts.
     ("toolplane-matching", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
+    ("toolplane-cleaning", &["toolplane-records"]),
     // What a registration is, and what has changed in one, is said by the catalogue.
     ("toolplane-providers", &["toolplane-catalog", "toolplane-matching", "toolplane-records"]),
     // The catalogue says which schemas a tool may have.

@@ -1,0 +1,149 @@
+//! One policy, ready to be used on many texts.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use toolplane_records::json::{self, NotJson, Rewrite};
+
+use crate::detect::{self, Detector, Span};
+use crate::findings::Findings;
+use crate::invisible;
+use crate::policy::{Class, CleaningPolicy, Treatment};
+use crate::stream::CleanStream;
+
+/// How what stands in the place of something begins; the name of its rule and a bracket follow.
+const REPLACEMENT: &str = "[redacted ";
+
+/// Cleans texts by one policy. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Cleaner(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    policy: CleaningPolicy,
+    detector: Detector,
+}
+
+impl Cleaner {
+    /// The cleaner of `policy`. Its patterns are made here, which takes some milliseconds: make one and use it often.
+    pub fn new(policy: &CleaningPolicy) -> Self {
+        Self(Arc::new(Parts { policy: policy.clone(), detector: Detector::new(policy) }))
+    }
+
+    /// What it does.
+    pub fn policy(&self) -> &CleaningPolicy {
+        &self.0.policy
+    }
+
+    /// Whether there is nothing it looks for.
+    pub fn is_empty(&self) -> bool {
+        self.0.policy == CleaningPolicy::NOTHING
+    }
+
+    /// The text as it may be shown; the very text when there is nothing to replace. What is found is added to `found`: also what has the
+    /// whole output dropped, which the caller does.
+    pub fn text<'a>(&self, text: &'a str, found: &mut Findings) -> Cow<'a, str> {
+        match self.bytes(text.as_bytes(), found) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Whole characters were replaced by whole characters.
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// The same for bytes that may be no text: those stay as they are.
+    pub fn bytes<'a>(&self, bytes: &'a [u8], found: &mut Findings) -> Cow<'a, [u8]> {
+        let spans = self.spans(bytes);
+        spans.iter().for_each(|span| found.add(span.class, span.rule, span.treatment));
+        if spans.iter().all(|span| span.treatment != Treatment::Mask) {
+            return Cow::Borrowed(bytes);
+        }
+        let mut out = Vec::with_capacity(bytes.len() + 64);
+        write(bytes, 0..bytes.len(), &spans, &mut out);
+        Cow::Owned(out)
+    }
+
+    /// JSON text as it may be shown, still JSON: texts, numbers and keys are looked at as they are meant, and the value of a key that
+    /// names a secret is one. The very text when there is nothing to replace.
+    ///
+    /// # Errors
+    ///
+    /// [`NotJson`] when the text is not one JSON value.
+    pub fn json<'a>(&self, text: &'a str, found: &mut Findings) -> Result<Cow<'a, str>, NotJson> {
+        json::rewrite(text, &mut InJson { cleaner: self, found })
+    }
+
+    /// For bytes that come in pieces.
+    pub fn stream(&self) -> CleanStream {
+        CleanStream::new(self.clone())
+    }
+
+    /// Every place in `text`, in order.
+    pub(crate) fn spans(&self, text: &[u8]) -> Vec<Span> {
+        let mut spans = self.0.detector.find(text);
+        let treatment = self.0.policy.invisible;
+        if treatment != Treatment::Keep {
+            let before = spans.len();
+            invisible::find(text, |range, rule| {
+                spans.push(Span { range, class: Class::Invisible, treatment, rule, instead: None });
+            });
+            if before < spans.len() {
+                spans.sort_by_key(|span| span.range.start);
+            }
+        }
+        spans
+    }
+}
+
+/// Writes `range` of `text` to the end of `out`, with the spans that begin there replaced where they are masked.
+pub(crate) fn write(text: &[u8], range: std::ops::Range<usize>, spans: &[Span], out: &mut Vec<u8>) {
+    let mut up_to = range.start;
+    for span in spans.iter().filter(|span| span.treatment == Treatment::Mask && range.contains(&span.range.start)) {
+        if span.range.start < up_to {
+            // It lies in what was replaced, or reaches beyond it.
+            up_to = up_to.max(span.range.end);
+            continue;
+        }
+        out.extend_from_slice(&text[up_to..span.range.start]);
+        up_to = span.range.end.min(range.end);
+        match span.instead {
+            _ if span.class == Class::Invisible => invisible::spelled(&text[span.range.start..up_to], out),
+            Some(instead) => out.extend_from_slice(instead.as_bytes()),
+            None => {
+                out.extend_from_slice(REPLACEMENT.as_bytes());
+                out.extend_from_slice(span.rule.as_bytes());
+                out.push(b']');
+                // Brackets before these would be a link to somebody who shows the text as Markdown.
+                if text.get(up_to).is_some_and(|next| matches!(next, b'(' | b'[' | b':')) {
+                    out.push(b' ');
+                }
+            }
+        }
+    }
+    out.extend_from_slice(&text[up_to.min(range.end)..range.end]);
+}
+
+struct InJson<'a> {
+    cleaner: &'a Cleaner,
+    found: &'a mut Findings,
+}
+
+impl Rewrite for InJson<'_> {
+    fn text<'a>(&mut self, text: &'a str, member: Option<&str>) -> Cow<'a, str> {
+        let treatment = self.cleaner.0.policy.credentials;
+        let named = treatment != Treatment::Keep
+            && member.is_some_and(detect::is_secret_key)
+            && detect::is_secret_value(text)
+            && !text.starts_with(REPLACEMENT);
+        if named {
+            self.found.add(Class::Credentials, detect::MEMBER, treatment);
+            if treatment == Treatment::Mask {
+                return Cow::Owned(format!("{REPLACEMENT}{}]", detect::MEMBER));
+            }
+        }
+        self.cleaner.text(text, self.found)
+    }
+
+    fn is_replacement(&self, key: &str) -> bool {
+        key.starts_with(REPLACEMENT)
+    }
+}

@@ -1,0 +1,78 @@
+//! What was found, as far as it may be told: names and numbers, never the text.
+
+use std::collections::BTreeMap;
+
+use crate::policy::{Class, Treatment};
+
+/// What was found in one output or in several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    counts: BTreeMap<(Class, &'static str), Count>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Count {
+    treatment: Treatment,
+    /// What it is found in is not to be trusted.
+    taints: bool,
+    places: u64,
+}
+
+impl Findings {
+    pub(crate) fn add(&mut self, class: Class, rule: &'static str, treatment: Treatment) {
+        self.count(class, rule, Count { treatment, taints: taints(class, rule), places: 1 });
+    }
+
+    fn count(&mut self, class: Class, rule: &'static str, more: Count) {
+        self.counts.entry((class, rule)).and_modify(|count| count.places += more.places).or_insert(more);
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        for ((class, rule), count) in &other.counts {
+            self.count(*class, rule, *count);
+        }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Each rule that found something, with its class, what is done about it, and how often it did.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, &'static str, Treatment, u64)> {
+        self.counts.iter().map(|((class, rule), count)| (*class, *rule, count.treatment, count.places))
+    }
+
+    /// How many places were replaced.
+    pub fn masked(&self) -> u64 {
+        self.with(Treatment::Mask).map(|(.., count)| count).sum()
+    }
+
+    /// The first rule that has the whole output dropped.
+    pub fn dropped_for(&self) -> Option<&'static str> {
+        self.with(Treatment::Drop).map(|(_, rule, ..)| rule).next()
+    }
+
+    /// The classes that taint what they were found in, each once.
+    pub fn taints(&self) -> Vec<Class> {
+        let mut found: Vec<Class> =
+            self.counts.iter().filter(|(_, count)| count.taints).map(|((class, _), _)| *class).collect();
+        found.dedup();
+        found
+    }
+
+    fn with(&self, treatment: Treatment) -> impl Iterator<Item = (Class, &'static str, Treatment, u64)> {
+        self.iter().filter(move |(_, _, found, _)| *found == treatment)
+    }
+}
+
+/// Whether what is found by a rule taints: text that means to be obeyed, and what hides text. Nobody writes that by mistake, as they
+/// do a control character.
+fn taints(class: Class, rule: &str) -> bool {
+    match class {
+        Class::Credentials | Class::Personal => false,
+        Class::Invisible => rule != crate::invisible::CONTROL,
+        Class::Instructions | Class::Markup => true,
+    }
+}
