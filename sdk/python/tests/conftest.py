@@ -44,13 +44,20 @@ def namespace() -> str:
     return f"pytest.{uuid.uuid4().hex[:8]}"
 
 
+def free_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
 class Proxy:
     """A way to the cluster that a test can cut."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, port: int = 0) -> None:
         parts = urlsplit(endpoint)
         self._target = (parts.hostname, parts.port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self._open: list[socket.socket] = []
         self._lock = threading.Lock()
         self._cut = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
 import time
 import uuid
@@ -12,7 +14,10 @@ from typing import Any
 import grpc
 import pytest
 
-from toolplane import RequestRefused, Toolplane, WaitExpired
+from conftest import free_port
+from processes import PATIENCE
+from toolplane import AsyncToolplane, RequestRefused, Toolplane, Unreachable, WaitExpired
+from toolplane._flow import Retry
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import invocation_service_pb2_grpc as services
 from toolplane.v1 import result_pb2
@@ -59,13 +64,18 @@ def done(invocation_id: str) -> result_pb2.ToolResult:
     return result_pb2.ToolResult(invocation_id=invocation_id, status="succeeded")
 
 
+def serve(service: Scripted, port: int = 0) -> tuple[grpc.Server, int]:
+    server = grpc.server(futures.ThreadPoolExecutor(4))
+    services.add_InvocationServiceServicer_to_server(service, server)
+    port = server.add_insecure_port(f"127.0.0.1:{port}")
+    server.start()
+    return server, port
+
+
 @pytest.fixture
 def scripted() -> Iterator[tuple[Scripted, Callable[..., Toolplane]]]:
     service = Scripted()
-    server = grpc.server(futures.ThreadPoolExecutor(4))
-    services.add_InvocationServiceServicer_to_server(service, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
+    server, port = serve(service)
     yield service, lambda **settings: Toolplane.connect(f"127.0.0.1:{port}", **settings)
     service.release.set()
     server.stop(None)
@@ -175,3 +185,86 @@ def test_an_unknown_setting_is_named(scripted: Any) -> None:
     _, connect = scripted
     with pytest.raises(TypeError, match="timeuot"):
         connect().call("a.b", {}, timeuot=3)
+
+
+# === a server that is not there ===
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def check_unreachable(error: Unreachable, port: int) -> None:
+    assert f"cannot reach a cluster at `http://127.0.0.1:{port}`: Connection refused" in str(error)
+    assert "`toolplane serve`" in str(error) and "TOOLPLANE_ENDPOINT" in str(error)
+    assert error.status == "UNAVAILABLE" and not error.maybe_accepted
+
+
+def test_a_server_that_was_never_there_is_given_up_soon(caplog: pytest.LogCaptureFixture) -> None:
+    port = free_port()
+    with Toolplane.connect(f"http://127.0.0.1:{port}", connect_for=0.5) as client:
+        for call in (lambda: client.call("a.b"), lambda: list(client.stream("a.b")), client.list):
+            with pytest.raises(Unreachable) as away:
+                call()
+            check_unreachable(away.value, port)
+    [said] = warnings(caplog)
+    assert f"127.0.0.1:{port}" in said and said.endswith("trying again")
+
+
+def test_so_it_is_for_the_async_client(caplog: pytest.LogCaptureFixture) -> None:
+    port = free_port()
+
+    async def main() -> None:
+        async with AsyncToolplane.connect(f"http://127.0.0.1:{port}", connect_for=0.5) as client:
+            with pytest.raises(Unreachable) as away:
+                await client.call("a.b")
+            check_unreachable(away.value, port)
+            with pytest.raises(Unreachable):
+                [_ async for _ in client.stream("a.b")]
+
+    asyncio.run(main())
+    assert len(warnings(caplog)) == 1
+
+
+def test_a_name_that_nobody_has_is_no_server_either() -> None:
+    with Toolplane.connect("http://nobody.invalid:7420", connect_for=0) as client, pytest.raises(Unreachable, match="`http://nobody.invalid:7420`"):
+        client.call("a.b")
+
+
+def test_a_first_connection_gets_five_seconds_and_never_more_than_the_rest_unless_it_is_said() -> None:
+    assert Retry.of(60.0, None).connect == 5.0
+    assert Retry.of(0.5, None).connect == 0.5
+    assert Retry.of(0.5, 300.0).connect == 300.0
+
+
+def test_a_server_that_went_away_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    service = Scripted()
+    server, port = serve(service)
+    tried_again = threading.Event()
+
+    class Heard(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tried_again.set()
+
+    heard = Heard(logging.WARNING)
+    logging.getLogger("toolplane").addHandler(heard)
+    try:
+        # No time at all for a first connection: this one is not the first.
+        with Toolplane.connect(f"127.0.0.1:{port}", connect_for=0) as client:
+            client.call("a.b")
+            server.stop(None).wait()
+            results: list[str] = []
+            call = threading.Thread(target=lambda: results.append(client.call("a.b").status))
+            call.start()
+            assert tried_again.wait(PATIENCE)
+            server, _ = serve(service, port)
+            call.join(PATIENCE)
+            assert results == ["succeeded"] and len(warnings(caplog)) == 1
+            # Said anew when it goes away anew.
+            tried_again.clear()
+            service.script = [grpc.StatusCode.UNAVAILABLE]
+            client.call("a.b")
+            assert tried_again.is_set()
+    finally:
+        logging.getLogger("toolplane").removeHandler(heard)
+        server.stop(None)

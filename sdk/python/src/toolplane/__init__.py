@@ -24,6 +24,7 @@ from toolplane.errors import (
     ToolNotFound,
     ToolplaneError,
     ToolTimeout,
+    Unreachable,
     Violation,
     WaitExpired,
 )
@@ -37,5 +38,5 @@ __all__ = [
     "AnswerRefused", "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled",
     "Connection", "Context", "Declined", "Deny", "Event", "File", "Found", "InvalidArguments", "Kept", "OutcomeUnknown", "Output",
     "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "Tool", "ToolCanceled", "ToolError", "ToolFailure",
-    "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Violation", "WaitExpired", "Worker", "__version__",
+    "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Unreachable", "Violation", "WaitExpired", "Worker", "__version__",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ import grpc
 import grpc.aio
 
 from toolplane import _trace, errors
+from toolplane._reach import Reach
 from toolplane._rpc import Method
 from toolplane.connection import Connection
 
@@ -71,9 +72,10 @@ class Close(Step):
 
 @dataclass(slots=True)
 class Sleep(Step):
-    """Waits, in seconds."""
+    """Waits, in seconds. `because` is what a request failed with that is then made again."""
 
     seconds: float
+    because: errors.RequestRefused | None = None
 
 
 @dataclass(slots=True)
@@ -96,11 +98,18 @@ class Emit(Step):
 
 @dataclass(frozen=True)
 class Retry:
-    """How long an unreachable server is tried again: for `seconds` in a row, then its error is the caller's."""
+    """How long a server that is away is tried again: for `seconds` in a row, then its error is the caller's. One to which there never
+    was a connection is given up after `connect` seconds."""
 
     seconds: float = 60.0
+    connect: float = 5.0
     first: float = 0.1
     most: float = 5.0
+
+    @classmethod
+    def of(cls, seconds: float, connect: float | None) -> Retry:
+        """As a caller says it; without a word of the first connection it gets no more time than the rest."""
+        return cls(seconds, min(cls.connect, seconds) if connect is None else connect)
 
     def pause(self, failures: int, error: errors.RequestRefused) -> float:
         """How long to wait after that many failures in a row: growing, with chance in it, and never less than the server asks."""
@@ -120,7 +129,7 @@ class Patience:
         self._retry = retry
         self._deadline = deadline
         self._failures = 0
-        self._since = 0.0
+        self._began = self._since = time.monotonic()
 
     def succeeded(self) -> None:
         """There was an answer."""
@@ -134,11 +143,13 @@ class Patience:
         pause = self._retry.pause(self._failures, error)
         self._failures += 1
         until = self._since + self._retry.seconds
+        if isinstance(error, errors.Unreachable):
+            until = self._began + self._retry.connect
         if self._deadline is not None:
             until = min(until, self._deadline)
         if not may_pass_later(error) or now + pause > until:
             raise error
-        yield Sleep(pause)
+        yield Sleep(pause, error)
 
 
 def retried(method: Method, request: Any, *, timeout: float | None, retry: Retry, deadline: float | None = None) -> Flow[Any]:
@@ -159,6 +170,7 @@ class SyncDriver:
 
     def __init__(self, connection: Connection, channel: grpc.Channel | None = None) -> None:
         self.channel = channel if channel is not None else connection.channel()
+        self.reach = Reach(connection.endpoint)
         self._metadata = connection.metadata
         self._stubs: dict[Method, Any] = {}
 
@@ -214,14 +226,20 @@ class SyncDriver:
     def _do(self, step: Step) -> Any:
         try:
             if isinstance(step, Rpc):
-                return self.stub("unary_unary", step.method)(step.request, timeout=step.timeout, metadata=self.metadata())
+                answer = self.stub("unary_unary", step.method)(step.request, timeout=step.timeout, metadata=self.metadata())
+                self.reach.answered()
+                return answer
             if isinstance(step, Next):
-                return next(step.stream, None)
+                answer = next(step.stream, None)
+                self.reach.answered()
+                return answer
             if isinstance(step, Open):
                 return self.stub("unary_stream", step.method)(step.request, timeout=step.timeout, metadata=self.metadata())
         except grpc.RpcError as error:
-            raise errors.of_rpc(error) from None
+            raise self.reach.failed(error) from None
         if isinstance(step, Sleep):
+            if step.because is not None:
+                self.reach.waits(step.because)
             return time.sleep(step.seconds)
         if isinstance(step, Close):
             return step.stream.cancel()
@@ -248,6 +266,7 @@ class AsyncDriver:
 
     def __init__(self, connection: Connection) -> None:
         self.channel = connection.aio_channel()
+        self.reach = Reach(connection.endpoint)
         self._metadata = connection.metadata
         self._stubs: dict[Method, Any] = {}
 
@@ -303,15 +322,20 @@ class AsyncDriver:
         try:
             if isinstance(step, Rpc):
                 stub = self._stub("unary_unary", step.method)
-                return await stub(step.request, timeout=step.timeout, metadata=self.metadata())
+                answer = await stub(step.request, timeout=step.timeout, metadata=self.metadata())
+                self.reach.answered()
+                return answer
             if isinstance(step, Next):
                 answer = await step.stream.read()
+                self.reach.answered()
                 return None if answer is _EOF else answer
             if isinstance(step, Open):
                 return self._stub("unary_stream", step.method)(step.request, timeout=step.timeout, metadata=self.metadata())
         except grpc.RpcError as error:
-            raise errors.of_rpc(error) from None
+            raise self.reach.failed(error) from None
         if isinstance(step, Sleep):
+            if step.because is not None:
+                self.reach.waits(step.because)
             return await asyncio.sleep(step.seconds)
         if isinstance(step, Close):
             return step.stream.cancel()

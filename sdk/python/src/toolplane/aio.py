@@ -26,8 +26,8 @@ class AsyncToolplane:
     """An agent's way to its tools. Belongs to the event loop it was made on; one client
     for a whole program is enough.
 
-    Every method raises `RequestRefused` when the server refuses the request or cannot be reached for `retry_for` seconds in a row.
-    A request that may be sent again is: calls carry an idempotency key, so none runs twice because of it.
+    Every method raises `RequestRefused` when the server refuses the request or is away for `retry_for` seconds in a row, and
+    `Unreachable` when there is none (`connect_for`). A request that may be sent again is: calls carry an idempotency key, so none runs twice because of it.
     """
 
     def __init__(self, driver: AsyncDriver, context: Context, *, owns: bool = True) -> None:
@@ -48,17 +48,19 @@ class AsyncToolplane:
         session: str = "",
         actor: str = "",
         retry_for: float = 60.0,
+        connect_for: float | None = None,
         connection: Connection | None = None,
         **settings: Any,
     ) -> Self:
         """A client with the settings of the environment, and those that are given (see `Connection.of`).
 
         `surface` is the surface to call in, the tenant's default one when empty; `session` and `actor` go with each call;
-        `retry_for` are the seconds an unreachable server is tried again. Nothing is sent yet: the first request says whether
-        there is a server. Raises `SetupError` for settings that cannot be right.
+        `retry_for` are the seconds a server is tried again that was there and went away, `connect_for` those for one to which there
+        never was a connection (5, or `retry_for` where that is less); that it is tried again is said once in the log `toolplane`.
+        Nothing is sent yet: the first request says whether there is a server. Raises `SetupError` for settings that cannot be right.
         """
         connection = connection if connection is not None else Connection.of(endpoint, **settings)
-        return cls(AsyncDriver(connection), Context(surface, actor, session, Retry(retry_for), None))
+        return cls(AsyncDriver(connection), Context(surface, actor, session, Retry.of(retry_for, connect_for), None))
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
 """What can go wrong, as types. Each carries the stable code, the class and the advice the server gave.
 
 - `ToolError`: the call was accepted and ended in an error. Its `result` is the whole ending.
-- `RequestRefused`: nothing was accepted, or the request was wrong.
+- `RequestRefused`: nothing was accepted, or the request was wrong. `Unreachable`: there is no server.
 - `WaitExpired`: only the wait ended; the call goes on.
 - `AnswerRefused`: what a callback answered to a question was not taken.
 - `SetupError`: the settings of this program are wrong. Nothing was sent.
@@ -90,6 +90,18 @@ class RequestRefused(ToolplaneError):
         if len(self.violations) > 1:
             text += "".join(f"\n  `{one.field}` {one.rule}" for one in self.violations)
         return text
+
+
+class Unreachable(RequestRefused):
+    """There is no server: no connection to it could be made, now or before. Nothing was sent. The message names the address."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, status="UNAVAILABLE", retry="later")
+
+    @property
+    def maybe_accepted(self) -> bool:
+        """Never: there was nobody to accept it."""
+        return False
 
 
 class AnswerRefused(ToolplaneError):

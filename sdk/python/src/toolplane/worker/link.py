@@ -11,7 +11,7 @@ from typing import Any
 
 import grpc
 
-from toolplane import _rpc, errors
+from toolplane import _reach, _rpc, errors
 from toolplane._version import __version__
 from toolplane.connection import Connection
 from toolplane.v1 import worker_pb2
@@ -56,7 +56,7 @@ class Link:
         self.welcomed = threading.Event()
         """A scheduler has welcomed the worker, and the stream is up."""
         self.refused: errors.RequestRefused | None = None
-        """Why the last stream was not taken, when a scheduler said so."""
+        """Why the last stream was not taken; nothing once one is."""
 
     def current(self) -> Connection:
         """The scheduler in use."""
@@ -72,10 +72,12 @@ class Link:
                 failures = 0
             except grpc.RpcError as error:
                 refused = errors.of_rpc(error)
+                if _reach.no_way(refused):
+                    refused = _reach.unreachable(self.current().endpoint, refused)
                 if self.welcomed.is_set() and time.monotonic() - began > 5.0:
                     failures = 0
                 failures += 1
-                self._note(refused, failures)
+                self._note(refused)
                 self._at += 1
             finally:
                 self.welcomed.clear()
@@ -94,13 +96,14 @@ class Link:
             timer.daemon = True
             timer.start()
 
-    def _note(self, refused: errors.RequestRefused, failures: int) -> None:
+    def _note(self, refused: errors.RequestRefused) -> None:
+        """Says once why there is no stream, and again when it is for another reason."""
         if self.over.is_set():
             return
-        self.refused = refused
+        before, self.refused = self.refused, refused
         if self.welcomed.is_set():
             _log.warning("lost the scheduler (%s); what runs goes on", refused.message)
-        elif failures % 30 == 1:
+        elif before is None or before.status != refused.status:
             _log.warning("no scheduler takes this worker yet (%s); trying again", refused)
 
     def _converse(self) -> None:

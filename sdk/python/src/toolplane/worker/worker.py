@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolplane import _rpc, errors
-from toolplane._flow import Retry, SyncDriver, retried
+from toolplane._flow import Retry, SyncDriver, may_pass_later, retried
 from toolplane.connection import Connection
 from toolplane.v1 import surface_service_pb2 as surfaces
 from toolplane.worker.assignment import Assignments
@@ -151,11 +151,27 @@ class Worker:
         return list(self._tools.values())
 
     def register(self) -> None:
-        """Registers the tools; the same again changes nothing. `run` does this. Needs the role operator."""
+        """Registers the tools; the same again changes nothing. `run` does this. Needs the role operator. A server that is away, or not
+        there yet, is waited for; the log says so once."""
+        self._register_until(threading.Event())
+
+    def _register_until(self, over: threading.Event) -> bool:
+        """Registers the tools as soon as there is a server; whether it did before `over`."""
         driver = SyncDriver(self._connection)
         request = surfaces.RegisterToolsRequest(tools=[tool.registration() for tool in self.tools])
+        retry, failures = Retry(0.0, 0.0), 0
         try:
-            driver.run(retried(_rpc.REGISTER, request, timeout=30.0, retry=Retry(60.0)))
+            while not over.is_set():
+                try:
+                    driver.run(retried(_rpc.REGISTER, request, timeout=30.0, retry=retry))
+                    return True
+                except errors.RequestRefused as error:
+                    if not may_pass_later(error):
+                        raise
+                    driver.reach.waits(error)
+                    over.wait(retry.pause(failures, error))
+                    failures += 1
+            return False
         except errors.RequestRefused as error:
             if error.status in ("PERMISSION_DENIED", "UNAUTHENTICATED"):
                 raise errors.SetupError(
@@ -180,8 +196,7 @@ class Worker:
 
         before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
-            self.start()
-            if on_start is not None:
+            if self._start(None, over) and on_start is not None:
                 on_start()
             # Woken now and then, so that a signal is seen where a wait is not broken by one.
             while not over.wait(1.0):
@@ -193,24 +208,32 @@ class Worker:
 
     async def run_async(self) -> None:
         """Serves in a program of `asyncio` until the task is canceled, then drains. Async tools run on this loop."""
-        loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self.start, loop)
+        over = threading.Event()
+        starting = asyncio.create_task(asyncio.to_thread(self._start, asyncio.get_running_loop(), over))
         try:
+            await asyncio.shield(starting)
             await asyncio.Event().wait()
         finally:
-            # In a thread: tools on this loop need it to end.
-            await asyncio.shield(asyncio.to_thread(self.stop))
+            over.set()
+            # In a thread: tools on this loop need it to end. What is not wholly started yet cannot be stopped.
+            await asyncio.shield(_after(starting, self.stop))
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Registers the tools, connects and serves, in threads of its own. Returns when a scheduler has welcomed the worker, or after
-        10 seconds without one: it goes on trying. `SetupError` for what cannot become right by waiting."""
+        """Registers the tools, connects and serves, in threads of its own. Waits for a server to register with; returns when a scheduler
+        has welcomed the worker, or after 10 seconds without one: it goes on trying. `SetupError` for what cannot become right by
+        waiting."""
+        self._start(loop, threading.Event())
+
+    def _start(self, loop: asyncio.AbstractEventLoop | None, over: threading.Event) -> bool:
+        """The same, unless it is `over` before there is a server; whether it serves."""
         if self._running is not None:
             raise errors.SetupError("the worker runs already")
-        if self._register:
-            self.register()
+        if self._register and not self._register_until(over):
+            return False
         home = Home.take(self.namespace, self._data_dir, self._worker_id)
         self._running = _Running(self, home, loop)
         self._running.start()
+        return True
 
     def stop(self, timeout: float | None = None, *, forced: threading.Event | None = None) -> None:
         """Drains and ends; `timeout` in place of `drain_timeout`, in seconds; `forced` cuts it short. Again changes nothing."""
@@ -255,8 +278,9 @@ class _Running:
         """Connects; waits a while for the welcome."""
         self._thread.start()
         self._heartbeats.start()
-        if not self._link.welcomed.wait(10.0):
-            _log.warning("not connected yet: %s", self._link.refused or "no answer")
+        # Of a scheduler that refuses, or that is not there, the link has told.
+        if not self._link.welcomed.wait(10.0) and self._link.refused is None:
+            _log.warning("not connected yet: no answer")
 
     def stop(self, timeout: float, forced: threading.Event) -> None:
         """Drains: nothing new, a bounded time for what runs, the last reports, a goodbye."""
@@ -294,6 +318,12 @@ class _Running:
                 self._runner.finish(held, report.unknown("runtime_shutdown"), long=False)
             else:
                 self._assignments.forget(held.lease)
+
+
+async def _after(starting: asyncio.Task[bool], stop: Callable[[], None]) -> None:
+    """Stops what has begun to start; why it did not start is told to who waits for that."""
+    await asyncio.wait([starting])
+    await asyncio.to_thread(stop)
 
 
 def _released(held: Any) -> Any:
