@@ -8,6 +8,7 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry import trace
@@ -122,6 +123,19 @@ def tools_of(worker: Worker, seen: Seen) -> None:
     def large(size: int) -> str:
         """Gives a large text."""
         return "x" * size
+
+    @worker.tool(**SAFE)
+    def attaches(ctx: Context, size: int) -> str:
+        """Attaches a large file."""
+        ctx.attach(b"x" * size)
+        return "attached"
+
+    @worker.tool(**SAFE, context_modifiers=True)
+    def strange(what: str) -> Any:
+        """Gives what JSON does not have."""
+        if what == "change":
+            return Output(text="fine", context_modifiers=[{"op": object()}])
+        return {"number": float("nan"), "half": "\ud800", "object": [object()]}[what]
 
     @worker.tool(**SAFE)
     def many(count: int) -> list[int]:
@@ -289,7 +303,25 @@ def test_failures_say_what_the_tool_said(own: Worker, tools: Toolplane) -> None:
     assert said.value.side_effects == "none" and said.value.message == "no such page"
     with pytest.raises(ToolError, match="RuntimeError: broken inside") as raised:
         tools.call(f"{own.namespace}.fails", {"how": "raised"})
-    assert "Traceback" not in str(raised.value)
+    assert "Traceback" not in str(raised.value) and raised.value.code == "exec.unspecified"
+
+
+@pytest.mark.parametrize("what", ["number", "half", "object", "change"])
+def test_what_has_no_form_in_json_is_a_failure_of_its_own(own: Worker, tools: Toolplane, what: str) -> None:
+    with pytest.raises(ToolError, match="no form in JSON") as wrong:
+        tools.call(f"{own.namespace}.strange", {"what": what})
+    assert (wrong.value.code, wrong.value.error_class, wrong.value.side_effects) == ("exec.output_invalid", "execution_failed", "completed")
+
+
+def test_an_output_that_may_not_be_kept_leaves_a_preview_and_says_so(own: Worker, tools: Toolplane) -> None:
+    # The cluster keeps at most 64 MiB.
+    result = tools.call(f"{own.namespace}.large", {"size": 65 << 20})
+    assert result.status == "too_large" and result.text.startswith("xxx") and result.kept == []
+    assert result.incomplete is not None and result.incomplete.code == "result.too_large" and result.incomplete.side_effects == "completed"
+    assert tools.call(f"{own.namespace}.large", {"size": 1}).incomplete is None
+    with pytest.raises(ToolError) as early:
+        tools.call(f"{own.namespace}.attaches", {"size": 65 << 20})
+    assert (early.value.code, early.value.error_class) == ("exec.output_limit", "result_too_large")
 
 
 def test_a_tool_knows_its_call_and_its_trace(own: Worker, tools: Toolplane) -> None:

@@ -97,6 +97,11 @@ class Result:
         return errors.of_result(self) if self.message.is_error else None
 
     @property
+    def incomplete(self) -> errors.ToolError | None:
+        """Why the answer of a tool that succeeded is not all there, e.g. `result.too_large`; `None` when it is. A preview may be left."""
+        return errors.of_result(self) if self.message.HasField("error") and not self.message.is_error else None
+
+    @property
     def summary(self) -> str:
         """One line for people."""
         return self.message.ui_facing_summary or self.message.summary

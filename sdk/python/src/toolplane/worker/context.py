@@ -12,6 +12,7 @@ from google.protobuf import timestamp_pb2
 from toolplane import _json
 from toolplane.v1 import payload_pb2, progress_pb2, result_pb2, worker_pb2
 from toolplane.worker.outcome import Artifact, Canceled, Declined, File
+from toolplane.worker.schema import as_json
 
 if TYPE_CHECKING:
     from toolplane.worker.assignment import Assignment
@@ -35,7 +36,7 @@ class Context:
         self._paused_since: float | None = None
         self._began = time.monotonic()
         self.artifacts: list[Artifact] = []
-        self.context_modifiers: list[dict[str, Any]] = []
+        self.context_modifiers: list[payload_pb2.JsonPayload] = []
         self.logs: list[str] = []
         self.evidence_refs: list[str] = []
         self.files: list[tuple[str, payload_pb2.PayloadRef]] = []
@@ -180,8 +181,9 @@ class Context:
         self.evidence_refs.append(ref)
 
     def modify_context(self, change: dict[str, Any]) -> None:
-        """Asks to change the context of the conversation. Kept when the tool was declared with `context_modifiers=True`."""
-        self.context_modifiers.append(change)
+        """Asks to change the context of the conversation. Kept when the tool was declared with `context_modifiers=True`. `TypeError` or
+        `ValueError` for what has no form in JSON."""
+        self.context_modifiers.append(_json.payload(as_json(change)))
 
     # === large things ===
 

@@ -14,7 +14,7 @@ from toolplane.connection import Connection
 from toolplane.v1 import payload_pb2, progress_pb2, worker_pb2, worker_service_pb2
 from toolplane.worker.assignment import Asked, Assignment, Assignments
 from toolplane.worker.journal import Home
-from toolplane.worker.outcome import Canceled, File
+from toolplane.worker.outcome import Canceled, File, TooLarge
 
 _CHUNK = 512 * 1024
 _UPLOAD_TIMEOUT = 120.0
@@ -156,6 +156,8 @@ class Desk:
                 return ref
             except grpc.RpcError as error:
                 refused = errors.of_rpc(error)
+                if refused.status == "FAILED_PRECONDITION" and "larger than" in refused.message:
+                    raise TooLarge(f"`{file.name}` is larger than may be kept: {refused.message}") from None
                 if refused.status not in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
                     raise refused from None
             assignment.stop.wait(pause) if not assignment.stop.is_given else threading.Event().wait(pause)

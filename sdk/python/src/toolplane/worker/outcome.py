@@ -107,6 +107,13 @@ class ToolFailure(Exception):  # noqa: N818 - it is what the tool says, not a fa
         )
 
 
+class TooLarge(ToolFailure):
+    """Raised where bytes are kept: they are more than the cluster takes (`objects.max_bytes`)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="exec.output_limit", retry="change_arguments", side_effects="unknown", error_class="result_too_large")
+
+
 class Canceled(BaseException):  # noqa: N818
     """Raised in a tool that is to stop, by `Context.raise_if_canceled` and by what waits. No `Exception`: a handler of errors in the
     tool must not swallow it."""

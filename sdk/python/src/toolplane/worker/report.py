@@ -11,7 +11,7 @@ from toolplane.v1 import payload_pb2, persistence_pb2, result_pb2, worker_pb2
 from toolplane.v1 import vocabulary_pb2 as words
 from toolplane.worker.assignment import Assignment
 from toolplane.worker.context import Context
-from toolplane.worker.outcome import Canceled, File, Output, ToolFailure, failure, text_block
+from toolplane.worker.outcome import Canceled, File, Output, TooLarge, ToolFailure, failure, text_block
 from toolplane.worker.schema import as_json
 
 Upload = Callable[[File], payload_pb2.PayloadRef]
@@ -34,8 +34,10 @@ class Report:
         self._timer = time.monotonic()
 
     def succeeded(self, given: Any) -> worker_pb2.ExecutionOutcome:
-        """The ending of a tool that returned."""
+        """The ending of a tool that returned. `TypeError` or `ValueError` for what has no form in JSON."""
         output = given if isinstance(given, Output) else _as_output(given)
+        for change in output.context_modifiers:
+            self._context.modify_context(change)
         outcome = self._outcome
         outcome.status = "partial_succeeded" if output.partial else "succeeded"
         has_value = output.has_value or output.value is not None
@@ -51,7 +53,6 @@ class Report:
             self._context.log(log)
         for file in output.files:
             self._context.files.append((file.name, self._upload(file)))
-        self._context.context_modifiers.extend(output.context_modifiers)
         outcome.ui_facing_summary = output.summary or _line(output.text or written[:1000].decode(errors="ignore"))
         outcome.summary = outcome.ui_facing_summary
         return self._finish()
@@ -67,6 +68,19 @@ class Report:
             said = f"{type(error).__name__}: {text}" if text else type(error).__name__
             message = failure("exec.unspecified", "execution_failed", said, retry, side_effects="unknown")
         return self._with_error("failed", message)
+
+    def not_json(self, error: Exception) -> worker_pb2.ExecutionOutcome:
+        """The ending of a tool that gave what JSON cannot say."""
+        self._outcome = worker_pb2.ExecutionOutcome()
+        text = f"the output of the tool has no form in JSON: {error}"
+        message = failure("exec.output_invalid", "execution_failed", text, "change_arguments", side_effects="completed")
+        return self._with_error("failed", message)
+
+    def too_large(self, error: TooLarge) -> worker_pb2.ExecutionOutcome:
+        """The ending of a tool that gave more than may be kept: its effect is done, and of a text the preview is left."""
+        text = f"the tool succeeded, but its output {error}"
+        message = failure("result.too_large", "result_too_large", text, "not_retryable", side_effects="completed")
+        return self._with_error("too_large", message)
 
     def refused(self, code: str, error_class: str, text: str) -> worker_pb2.ExecutionOutcome:
         """The ending of a call whose tool did not run."""
@@ -149,7 +163,7 @@ class Report:
         if not outcome.content and not outcome.is_error and not outcome.HasField("structured_content"):
             outcome.content.append(result_pb2.ContentBlock(empty=result_pb2.EmptyBlock()))
         outcome.artifact_refs.extend(artifact.message() for artifact in context.artifacts)
-        outcome.context_modifiers.extend(_json.payload(as_json(change)) for change in context.context_modifiers)
+        outcome.context_modifiers.extend(context.context_modifiers)
         if context.evidence_refs:
             outcome.evidence.CopyFrom(_json.payload({"refs": context.evidence_refs}))
         outcome.started_at.FromNanoseconds(int(self._began * 1e9))
@@ -164,7 +178,13 @@ def ending(assignment: Assignment, report: Report, call: Callable[[], Any]) -> w
     """Runs a tool; gives its ending, and nothing when its lease is gone. A tool that was faster than the wish to stop it succeeded."""
     stop = assignment.stop
     try:
-        return report.succeeded(call())
+        given = call()
+        try:
+            return report.succeeded(given)
+        except (TypeError, ValueError) as error:
+            return report.not_json(error)
+        except TooLarge as error:
+            return report.too_large(error)
     except Canceled:
         if stop.reason == "fenced":
             return None
