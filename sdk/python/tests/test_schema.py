@@ -206,3 +206,54 @@ def test_what_cannot_be_declared_is_refused_by_name() -> None:
 
 class threading_lock:  # noqa: N801
     """A type without a schema."""
+
+
+@pytest.mark.parametrize(
+    ("description", "hint"),
+    [
+        ("Finds things.", "Finds things"),
+        ("Finds things, e.g. keys. Fast!", "Finds things, e.g. keys"),
+        ("Finds\n   things\n\nand more", "Finds things"),
+        ("Is version 1.5 done? Yes.", "Is version 1.5 done"),
+        ("word " * 100, "word " * 38 + "word..."),
+    ],
+)
+def test_the_first_sentence_is_what_a_search_shows(description: str, hint: str) -> None:
+    made = worker()
+    made.tool(lambda: None, name="one", description=description)
+    [tool] = made.tools
+    assert tool.registration().declaration.search_hint == tool.document()["declaration"]["search_hint"] == hint and len(hint) <= 200
+
+
+def test_a_search_hint_may_be_said_otherwise() -> None:
+    made = worker()
+    made.tool(lambda: None, name="one", description="Finds things.", search_hint="look for keys and wallets")
+    made.tool(lambda: None, name="two", description="Finds things.", search_hint="")
+    assert [tool.search_hint for tool in made.tools] == ["look for keys and wallets", ""]
+
+
+def test_a_word_of_a_section_may_be_what_a_tool_does() -> None:
+    made = worker()
+
+    @made.tool
+    def raises(n: int) -> None:
+        """Raises
+
+        Args:
+            n: How far.
+
+        Raises
+            Nothing.
+        """
+
+    @made.tool(description="Has a section first.")
+    def first(n: int) -> None:
+        """Args:
+            n: How far.
+        Returns:
+            Nothing.
+        """
+
+    assert made.tools[0].description == "Raises"
+    for tool in made.tools:
+        assert tool.input_schema["properties"]["n"]["description"] == "How far."

@@ -6,6 +6,10 @@ import inspect
 import re
 
 _SECTION = re.compile(r"(Args|Arguments|Parameters|Returns?|Raises|Yields|Examples?|Notes?|Attributes|See Also|Todo):?\s*$")
+# Where a sentence ends: what follows "e.g." or a number goes on in lower case.
+_SENTENCE = re.compile(r"[.!?](?=\s+[^a-z\s]|\s*$)|\n\s*\n")
+# Most characters of a search hint; the server takes 400.
+_HINT = 200
 _FIELD = re.compile(r"\s*:(\w+)(?:\s+[^:]*?)?\s*(\w*):\s*(.*)")
 _ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
@@ -16,8 +20,11 @@ def read(function: object) -> tuple[str, dict[str, str]]:
     described: list[str] = []
     parameters: dict[str, str] = {}
     section, entry = "", ""
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines()):
         started = _SECTION.fullmatch(line)
+        # What a function is for may be one of these words; a section at the very beginning has its colon.
+        if started and number == 0 and not line.rstrip().endswith(":"):
+            started = None
         marked = _FIELD.fullmatch(line)
         if started:
             section, entry = started.group(1), ""
@@ -34,6 +41,14 @@ def read(function: object) -> tuple[str, dict[str, str]]:
         else:
             entry = _in_section(section, line, entry, parameters)
     return "\n".join(described).strip(), parameters
+
+
+def hint(description: str) -> str:
+    """What a search shows of a tool that says nothing else: the first sentence of its description, in one line."""
+    text = description.strip()
+    ended = _SENTENCE.search(text)
+    line = " ".join((text[: ended.start()] if ended else text).split())
+    return line if len(line) <= _HINT else f"{line[: _HINT - 3].rsplit(' ', 1)[0]}..."
 
 
 def _in_section(section: str, line: str, entry: str, parameters: dict[str, str]) -> str:

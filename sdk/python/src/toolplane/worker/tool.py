@@ -188,6 +188,7 @@ def declare(
     timeout: float,
     supports_cancel: bool | None,
     local: Mapping[str, Any],
+    search_hint: str | None = None,
     **more: Any,
 ) -> NativeTool:
     """A function as a tool. `SetupError` when its hints cannot be a schema; it names the parameter."""
@@ -221,6 +222,7 @@ def declare(
         name=name,
         function=function,
         description=said,
+        search_hint=docstring.hint(said) if search_hint is None else search_hint,
         input_schema=schema,
         output_schema=_output_schema(hints.get("return"), name),
         facts=facts,

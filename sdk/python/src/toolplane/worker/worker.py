@@ -90,7 +90,7 @@ class Worker:
         name: str | None = None,
         description: str | None = None,
         title: str = "",
-        search_hint: str = "",
+        search_hint: str | None = None,
         read_only: bool | None = None,
         destructive: bool | None = None,
         idempotent: bool | None = None,
@@ -111,6 +111,7 @@ class Worker:
         is given the call. Facts that are left out stay unknown, and unknown is taken for the worst: a tool that is not known to be
         idempotent never starts twice.
 
+        - `search_hint`: what a search shows of the tool where there are many, in a few words; the first sentence of the description
         - `timeout`: seconds one execution may take
         - `supports_cancel`: whether it stops when asked; coroutines do, and functions that have a `Context` to ask
         - `risk`, `access`, `effects`, `approval_required`: what policy goes by (`high`, when only the others are given)
