@@ -147,9 +147,19 @@ def test_a_name_the_model_made_up_is_told_to_it(inside: Toolplane) -> None:
     assert item["is_error"] and item["content"].count("no tool of this surface has that name") == 1
 
 
+def test_a_failure_is_told_once_with_its_code_once(served: Worker, inside: Toolplane) -> None:
+    fails = next(alias for alias in offered(inside, "anthropic") if alias.endswith("__fails"))
+    item = inside.answer({"type": "tool_use", "id": "t", "name": fails, "input": {}})
+    assert item["content"] == "RuntimeError: no weather today [exec.unspecified]"
+    item = inside.answer({"type": "tool_use", "id": "t", "name": fails, "input": ["no", "object"]})
+    assert item["content"].count("[input.schema_violation]") == item["content"].count("`the input` must be of type `object`") == 1
+    assert "``" not in item["content"]
+
+
 def test_many_tools_hide_behind_a_search(served: Worker, tools: Toolplane) -> None:
     inside = tools.surface(namespaces=[served.namespace], defer="all")
     assert offered(inside, "anthropic", most=1) == ["tool_search"]
+    assert {tool.search_hint for tool in inside.list()} == {"Tells the weather of a city", "Fails"}
     found = inside.answer({"type": "tool_use", "id": "t", "name": "tool_search", "input": {"query": "weather of a city"}})
     assert "is_error" not in found
     told = [tool["name"] for tool in json.loads(found["content"])["tools"]]

@@ -53,6 +53,10 @@ class Violation:
     field: str
     rule: str
 
+    def __str__(self) -> str:
+        # Empty is the pointer of the whole.
+        return f"`{self.field or 'the input'}` {self.rule}"
+
 
 class RequestRefused(ToolplaneError):
     """The server refused a request, or could not be reached. Nothing of this request was accepted, unless `maybe_accepted`.
@@ -88,7 +92,7 @@ class RequestRefused(ToolplaneError):
         text = f"{self.message} [{self.code or self.status}]"
         # A single violation is already the message.
         if len(self.violations) > 1:
-            text += "".join(f"\n  `{one.field}` {one.rule}" for one in self.violations)
+            text += "".join(f"\n  {one}" for one in self.violations)
         return text
 
 
@@ -138,7 +142,8 @@ class ToolError(ToolplaneError):
 
     def __str__(self) -> str:
         text = f"{self.message} [{self.code or self.error_class}]"
-        return text + "".join(f"\n  `{one.field}` {one.rule}" for one in self.violations)
+        # A message that names its only field says it already.
+        return text + "".join(f"\n  {one}" for one in self.violations if str(one) not in self.message)
 
 
 class InvalidArguments(ToolError):

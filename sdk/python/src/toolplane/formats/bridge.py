@@ -77,9 +77,7 @@ class Bridge:
                 raise
             return shapes.item(call, str(error), None, is_error=True)
         if result.error is not None:
-            # What the tool had given before it failed may help; the server puts the message itself there, too.
-            more = result.model_text.replace(result.error.message, "").strip()
-            return shapes.item(call, f"{result.error}\n{more}".strip(), None, is_error=True)
+            return shapes.item(call, _failure(result, result.error), None, is_error=True)
         return shapes.item(call, result.model_text, result.structured, is_error=False)
 
     def _search(self, call: shapes.ModelCall) -> Flow[dict[str, Any]]:
@@ -99,3 +97,13 @@ class Bridge:
             told.append({"name": alias, "description": tool.description, "parameters": tool.schema})
         value = {"tools": told} if told else {"tools": [], "message": "nothing found: try other words"}
         return shapes.item(call, json.dumps(value, ensure_ascii=False), value, is_error=False)
+
+
+def _failure(result: Result, error: errors.ToolError) -> str:
+    """What went wrong, and what the tool had given before: it may help. The server begins its text with the error, which is said once."""
+    more = result.model_text
+    for said in (f"{error.message} [{error.code}]", error.message):
+        if more.startswith(said):
+            more = more[len(said) :]
+            break
+    return f"{error}\n{more.strip()}".strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,5 +178,6 @@ def arguments(call: ModelCall) -> Any:
         return call.args.encode() if call.args.strip() else {}
     if call.args is None:
         return {}
-    # Some packages give a mapping of their own kind.
-    return call.args if isinstance(call.args, dict) else json.loads(json.dumps(dict(call.args)))
+    # Some packages give a mapping of their own kind. What is no object is for the cluster to refuse, in words that a model is told.
+    is_foreign = isinstance(call.args, Mapping) and not isinstance(call.args, dict)
+    return json.loads(json.dumps(dict(call.args))) if is_foreign else call.args
