@@ -8,9 +8,8 @@ import { BatchSpec, WatchBatchRequest, type BatchItem, type InvokeBatchResponse 
 import type { ToolResult } from "./gen/toolplane/v1/result.js";
 import { OrderingPolicy, SiblingFailurePolicy } from "./gen/toolplane/v1/vocabulary.js";
 import { cutShort } from "./read.js";
-import { ask, backoff, messages, pause } from "./rpc.js";
+import { ask, messages, Patience } from "./rpc.js";
 import { newId, toBatchCall, type BatchItemSpec } from "./spec.js";
-import { isAway } from "./status.js";
 
 /** How a batch is run. */
 export interface BatchOptions {
@@ -68,23 +67,22 @@ export async function* batchNews(
   const { invocations } = connection;
   const spec = toBatch(calls, options, surface);
   const seen = new Seen(spec.batchId);
-  for (let failures = 0, awaySince = 0; ; ) {
+  const patience = new Patience(connection, { awayMs: AWAY_MS });
+  for (;;) {
     const open = () =>
       seen.accepted
         ? invocations.watchBatch(seen.request(), connection.metadata())
         : invocations.invokeBatch({ spec }, connection.metadata());
     try {
-      for await (const message of messages<Message>(open as () => never, options.signal)) {
-        [failures, awaySince] = [0, 0];
+      for await (const message of messages<Message>(connection, open as () => never, options.signal)) {
+        patience.answered();
         yield* seen.take(message);
         if (message.batch) return message.batch;
       }
       throw cutShort(`the batch ${seen.batchId}`);
     } catch (error) {
       if (options.signal?.aborted) throw await stopped(connection, seen.batchId, options.signal.reason);
-      awaySince ||= Date.now();
-      if (!isAway(error) || Date.now() >= awaySince + AWAY_MS) throw error;
-      await pause(backoff(failures++, error.retryAfterMs));
+      await patience.failed(error);
     }
   }
 }
@@ -124,7 +122,7 @@ class Seen {
 
 async function stopped(connection: Connection, batchId: string, reason: unknown): Promise<CanceledError> {
   const request = { batchId, reason: "the caller's signal", requestedBy: "", requestId: crypto.randomUUID() };
-  const asking = { retryUntil: Date.now() + 10_000 };
+  const asking = { awayMs: 10_000 };
   const taken = ask(connection, connection.invocations, (client) => client.cancelBatch, request, asking);
   const accepted = await taken.then(() => true).catch(() => false);
   return new CanceledError(undefined, accepted, reason);

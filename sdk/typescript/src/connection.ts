@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import { Channel, credentials, Metadata, type ChannelCredentials, type ChannelOptions } from "@grpc/grpc-js";
 
 import { SettingsError } from "./errors.js";
+import { toStandardError, type Log } from "./log.js";
+import { Reach } from "./reach.js";
 import { InvocationServiceClient } from "./gen/toolplane/v1/invocation_service.js";
 import { PermissionServiceClient } from "./gen/toolplane/v1/permission_service.js";
 import { SurfaceServiceClient } from "./gen/toolplane/v1/surface_service.js";
@@ -125,6 +127,9 @@ function channelCredentials(settings: Settings): ChannelCredentials {
   }
 }
 
+/** How long a first connection is tried, in milliseconds, unless it is said otherwise. */
+const CONNECT_MS = 5_000;
+
 /** An open connection; every client below shares it. @internal */
 export class Connection {
   readonly #channel: Channel;
@@ -133,8 +138,10 @@ export class Connection {
   readonly surfaces: SurfaceServiceClient;
   readonly permissions: PermissionServiceClient;
   readonly workers: WorkerServiceClient;
+  /** Whether there is a cluster. */
+  readonly reach: Reach;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, { connectMs = CONNECT_MS, log = toStandardError }: { connectMs?: number; log?: Log } = {}) {
     const options: ChannelOptions = {
       "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
       "grpc.keepalive_time_ms": 20_000,
@@ -151,6 +158,7 @@ export class Connection {
     const ours = channelCredentials(settings);
     this.#channel = new Channel(settings.target, ours, options);
     this.#token = settings.token;
+    this.reach = new Reach(`${settings.tls ? "https" : "http"}://${settings.target}`, connectMs, log);
     const shared = { channelOverride: this.#channel };
     this.invocations = new InvocationServiceClient(settings.target, ours, shared);
     this.surfaces = new SurfaceServiceClient(settings.target, ours, shared);

@@ -56,6 +56,18 @@ export class RequestError extends ToolplaneError {
   }
 }
 
+/**
+ * There is no cluster: no connection to it could be made, now or before. Nothing was sent. The message names the address and says what to
+ * do. One that was there and went away is a {@link RequestError}.
+ */
+export class UnreachableError extends RequestError {
+  override name = "UnreachableError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, "UNAVAILABLE", "retry_later", "UNAVAILABLE", [], undefined, options);
+  }
+}
+
 /** A call that was accepted and ended in an error. */
 export class ToolError extends ToolplaneError {
   override name = "ToolError";

@@ -6,8 +6,7 @@ import type { Event } from "./gen/toolplane/v1/event.js";
 import type { InvocationSpec, InvokeResponse, WatchInvocationResponse } from "./gen/toolplane/v1/invocation_service.js";
 import type { ToolResult } from "./gen/toolplane/v1/result.js";
 import { cutShort } from "./read.js";
-import { ask, backoff, deadlinePassed, messages, pause } from "./rpc.js";
-import { isAway } from "./status.js";
+import { ask, backoff, deadlinePassed, messages, Patience, pause } from "./rpc.js";
 
 /** How long the cluster may be away before a call fails, in milliseconds, when the caller gives no deadline. */
 const AWAY_MS = 60_000;
@@ -54,7 +53,7 @@ export class Call {
   async #call(signal: AbortSignal | undefined) {
     const wait = this.#wait();
     const request = { spec: this.spec, waitMs: wait };
-    const asking = { timeoutMs: wait + SLACK_MS, signal, retryUntil: this.#deadline ?? Date.now() + AWAY_MS };
+    const asking = { timeoutMs: wait + SLACK_MS, signal, deadline: this.#deadline, awayMs: AWAY_MS };
     return await ask(this.#connection, this.#connection.invocations, (client) => client.call, request, asking);
   }
 
@@ -65,13 +64,14 @@ export class Call {
   /** Its events in order, and then its result. A broken stream is taken up where it broke. */
   async *events(): AsyncGenerator<Event | ToolResult, void, void> {
     const { signal } = this.following;
-    let [last, accepted, failures, awaySince] = [0n, false, 0, 0];
+    let [last, accepted] = [0n, false];
+    const patience = new Patience(this.#connection, { deadline: this.#deadline, awayMs: AWAY_MS });
     this.#mayBegin();
     for (;;) {
       try {
         const stream = accepted ? this.#watch(last + 1n) : this.#invoke();
         for await (const message of stream) {
-          [failures, awaySince] = [0, 0];
+          patience.answered();
           if ("accepted" in message && message.accepted) {
             accepted = true;
             this.invocationId = message.accepted.invocationId;
@@ -86,10 +86,7 @@ export class Call {
         throw cutShort(`the call ${this.invocationId}`);
       } catch (error) {
         if (signal?.aborted) throw await this.cancel(signal.reason);
-        awaySince ||= Date.now();
-        const until = this.#deadline ?? awaySince + AWAY_MS;
-        if (!isAway(error) || Date.now() >= until) throw error;
-        await pause(backoff(failures++, error.retryAfterMs)).catch(() => {});
+        await patience.failed(error);
       }
     }
   }
@@ -97,13 +94,14 @@ export class Call {
   #invoke(): AsyncGenerator<InvokeResponse> {
     const { invocations } = this.#connection;
     const open = () => invocations.invoke({ spec: this.spec }, this.#connection.metadata());
-    return messages(open, this.following.signal);
+    return messages(this.#connection, open, this.following.signal);
   }
 
   #watch(fromSeq: bigint): AsyncGenerator<WatchInvocationResponse> {
     const { invocations } = this.#connection;
     const request = { invocationId: this.invocationId, fromSeq };
-    return messages(() => invocations.watchInvocation(request, this.#connection.metadata()), this.following.signal);
+    const open = () => invocations.watchInvocation(request, this.#connection.metadata());
+    return messages(this.#connection, open, this.following.signal);
   }
 
   /** Ends `work` when the caller's signal fires, and cancels the call. */
@@ -176,7 +174,7 @@ export async function waited(
   for (;;) {
     const left = giveUpAt === undefined ? WAIT_MS : Math.min(WAIT_MS, giveUpAt - Date.now());
     if (left <= 0) throw deadlinePassed(`the call ${invocationId} did not end`);
-    const asking = { timeoutMs: left + SLACK_MS, signal, retryUntil: giveUpAt ?? Date.now() + AWAY_MS };
+    const asking = { timeoutMs: left + SLACK_MS, signal, deadline: giveUpAt, awayMs: AWAY_MS };
     const request = { invocationId, timeoutMs: left };
     const answer = await ask(connection, connection.invocations, (client) => client.waitInvocation, request, asking);
     if (answer.result) return answer.result;
@@ -186,7 +184,7 @@ export async function waited(
 /** Asks to cancel a call; whether the cluster took it. @internal */
 export async function canceled(connection: Connection, invocationId: string, reason: string): Promise<boolean> {
   const request = { invocationId, reason, requestedBy: "", requestId: crypto.randomUUID() };
-  const asking = { retryUntil: Date.now() + 10_000 };
+  const asking = { awayMs: 10_000 };
   const answer = await ask(connection, connection.invocations, (client) => client.cancelInvocation, request, asking);
   return answer.cancel !== undefined && answer.cancel.failed === undefined;
 }

@@ -13,9 +13,11 @@ export {
   SettingsError,
   ToolError,
   ToolplaneError,
+  UnreachableError,
   type FieldViolation,
 } from "./errors.js";
 export { JsonText, parseExact, stringify } from "./json.js";
+export { type Log } from "./log.js";
 export { Toolbox, type OfferedTool, type ToolboxOptions } from "./loops/toolbox.js";
 export { DECLINED, type ApprovalAnswer, type People, type Question } from "./people.js";
 export { Kept, type ReadOptions } from "./read.js";
@@ -34,5 +36,4 @@ export { connect, Tools, type BatchResult, type CallOptions, type ConnectOptions
 export { Failure, Reply, type Artifact, type FailureOptions, type File, type ReplyParts } from "./worker/output.js";
 export { NotAnswered, ToolContext, type AskOptions, type ProgressParts } from "./worker/context.js";
 export { type ArgsOf, type Handler, type JsonSchema, type Schema, type ToolOptions, type ZodSchema } from "./worker/tool.js";
-export { type Log } from "./worker/work.js";
 export { VERSION, Worker, type WorkerOptions } from "./worker/worker.js";

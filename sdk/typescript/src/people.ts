@@ -52,7 +52,7 @@ export async function approve(connection: Connection, invocationId: string, peop
 export async function resolveApproval(connection: Connection, approvalId: string, answer: "approve" | "deny", feedback = "") {
   const behavior = answer === "approve" ? Behavior.BEHAVIOR_ALLOW : Behavior.BEHAVIOR_DENY;
   const request = ResolveApprovalRequest.fromPartial({ approvalId, behavior, feedback, requestId: crypto.randomUUID() });
-  const asking = { retryUntil: Date.now() + 10_000 };
+  const asking = { awayMs: 10_000 };
   return await ask(connection, connection.permissions, (client) => client.resolveApproval, request, asking);
 }
 
@@ -74,7 +74,7 @@ export async function provideInput(connection: Connection, invocationId: string,
 
 async function record(connection: Connection, invocationId: string) {
   const request = { invocationId, view: 0, includeInputs: false };
-  const asking = { retryUntil: Date.now() + 10_000 };
+  const asking = { awayMs: 10_000 };
   const answer = await ask(connection, connection.invocations, (client) => client.getInvocation, request, asking);
   return answer.invocation;
 }

@@ -32,6 +32,7 @@ export class PayloadSource {
 
   /** The bytes, from one request after another when a stream breaks. A reading of the whole proves the digest at its end. */
   async *read(invocationId: string, uri: string, options: ReadOptions = {}): AsyncGenerator<Uint8Array, void, void> {
+    const { connection } = this;
     const offset = options.offset ?? 0;
     const whole = offset === 0 && options.limit === undefined;
     const hash = whole ? createHash("sha256") : undefined;
@@ -52,6 +53,7 @@ export class PayloadSource {
         return;
       } catch (error) {
         if (!isAway(error) || (failures += 1) > TRIES) throw error;
+        connection.reach.waits(error);
         await pause(backoff(failures), options.signal);
       }
     }
@@ -65,7 +67,7 @@ export class PayloadSource {
       limit: BigInt(limit),
     });
     const { connection } = this;
-    return messages(() => connection.invocations.readPayload(request, connection.metadata()), signal);
+    return messages(connection, () => connection.invocations.readPayload(request, connection.metadata()), signal);
   }
 }
 

@@ -3,8 +3,8 @@
 import { Metadata, type CallOptions, type ClientReadableStream, type ClientUnaryCall, type ServiceError } from "@grpc/grpc-js";
 
 import type { Connection } from "./connection.js";
-import { RequestError } from "./errors.js";
-import { isAway, requestError } from "./status.js";
+import { RequestError, UnreachableError } from "./errors.js";
+import { isAway } from "./status.js";
 
 /** How long one request may take that is answered at once, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -15,8 +15,10 @@ export interface Asking {
   timeoutMs?: number;
   /** Ends the request. */
   signal?: AbortSignal | undefined;
-  /** Until when it is tried again while the cluster is away, by `Date.now()`; not at all when absent. */
-  retryUntil?: number;
+  /** How long it is tried again while the cluster is away, in milliseconds; not at all when this and `deadline` are absent. */
+  awayMs?: number;
+  /** Until when, by `Date.now()`, when the caller has said so. */
+  deadline?: number | undefined;
 }
 
 type Method<Q, A> = (
@@ -41,26 +43,55 @@ export async function ask<C, Q, A>(
       const metadata = connection.metadata();
       const call = method(client).call(client, request, metadata, { deadline }, (error, answer) => {
         asking.signal?.removeEventListener("abort", stop);
-        if (error) reject(asking.signal?.aborted ? asking.signal.reason : requestError(error));
-        else resolve(answer);
+        if (error) return reject(asking.signal?.aborted ? asking.signal.reason : connection.reach.failed(error));
+        connection.reach.answered();
+        resolve(answer);
       });
       const stop = (): void => call.cancel();
       asking.signal?.addEventListener("abort", stop, { once: true });
     });
-  return await retrying(once, asking);
-}
-
-/** Tries `once` again while the cluster is away, with waits that grow. @internal */
-export async function retrying<T>(once: () => Promise<T>, asking: Asking): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
+  const patience = new Patience(connection, asking);
+  for (;;) {
     try {
       return await once();
     } catch (error) {
-      if (!isAway(error) || asking.retryUntil === undefined) throw error;
-      const wait = backoff(tries, error.retryAfterMs);
-      if (Date.now() + wait >= asking.retryUntil) throw error;
-      await pause(wait, asking.signal);
+      await patience.failed(error, asking.signal);
     }
+  }
+}
+
+/** Waits before a request is made again while the cluster is away, and says when enough is enough. @internal */
+export class Patience {
+  #failures = 0;
+  #began = Date.now();
+  #since: number | undefined;
+
+  constructor(
+    readonly connection: Connection,
+    readonly bounds: Pick<Asking, "awayMs" | "deadline">,
+  ) {}
+
+  /** There was an answer. */
+  answered(): void {
+    [this.#failures, this.#since] = [0, undefined];
+  }
+
+  /** Returns when the request is to be made again; throws `error` when it is not. */
+  async failed(error: unknown, signal?: AbortSignal): Promise<void> {
+    this.#since ??= Date.now();
+    if (!isAway(error)) throw error;
+    const wait = backoff(this.#failures, error.retryAfterMs);
+    this.#failures += 1;
+    if (Date.now() + wait >= this.#until(error)) throw error;
+    this.connection.reach.waits(error);
+    await pause(wait, signal);
+  }
+
+  #until(error: RequestError): number {
+    const { awayMs, deadline } = this.bounds;
+    if (awayMs === undefined && deadline === undefined) return 0;
+    if (error instanceof UnreachableError) return Math.min(this.#began + this.connection.reach.connectMs, deadline ?? Infinity);
+    return deadline ?? (this.#since ?? 0) + (awayMs ?? 0);
   }
 }
 
@@ -87,15 +118,22 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** The messages of a stream, in order. Ends the stream when its reader leaves, and fails with a {@link RequestError}. @internal */
-export async function* messages<T>(open: () => ClientReadableStream<T>, signal?: AbortSignal): AsyncGenerator<T, void, void> {
+export async function* messages<T>(
+  connection: Connection,
+  open: () => ClientReadableStream<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void, void> {
   if (signal?.aborted) throw signal.reason;
   const stream = open();
   const stop = (): void => stream.cancel();
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    for await (const message of stream) yield message as T;
+    for await (const message of stream) {
+      connection.reach.answered();
+      yield message as T;
+    }
   } catch (error) {
-    throw signal?.aborted ? signal.reason : requestError(error);
+    throw signal?.aborted ? signal.reason : connection.reach.failed(error);
   } finally {
     signal?.removeEventListener("abort", stop);
     // What is left of it is not wanted; without a listener its end would be an error nobody hears.

@@ -161,5 +161,5 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
 }
 
 function soon(signal?: AbortSignal): Asking {
-  return { retryUntil: Date.now() + AWAY_MS, signal };
+  return { awayMs: AWAY_MS, signal };
 }

@@ -8,6 +8,7 @@ import type { Invocation } from "./gen/toolplane/v1/invocation.js";
 import type { InvocationSpec } from "./gen/toolplane/v1/invocation_service.js";
 import type { PayloadRef } from "./gen/toolplane/v1/payload.js";
 import type { ToolResult } from "./gen/toolplane/v1/result.js";
+import type { Log } from "./log.js";
 import { Toolbox, type ToolboxOptions } from "./loops/toolbox.js";
 import { provideInput, resolveApproval, type People } from "./people.js";
 import { PayloadSource, type ReadOptions } from "./read.js";
@@ -23,6 +24,10 @@ export interface ConnectOptions extends ConnectionOptions {
   surface?: string;
   /** `result.value` gives integers beyond 2^53 as `bigint` instead of rounded numbers. */
   bigints?: boolean;
+  /** How long a first connection is tried, in milliseconds; 5 s when absent. A cluster that was there and went away is tried for longer. */
+  connectMs?: number;
+  /** Hears, once, that a cluster that is away is tried again; standard error when absent. */
+  log?: Log;
   /** Tools up to which agent loops are given all of them; above it they get a search; 30. */
   toolLimit?: number;
 }
@@ -49,7 +54,7 @@ export interface BatchResult {
 
 /** Connects to a cluster, with the settings of the environment where `options` says nothing. */
 export async function connect(options: ConnectOptions = {}): Promise<Tools> {
-  return new Tools(new Connection(readSettings(options)), options);
+  return new Tools(new Connection(readSettings(options), options), options);
 }
 
 /** The tools of a cluster. Made by {@link connect}; safe to use for any number of calls at a time. */
@@ -78,7 +83,7 @@ export class Tools {
    * While the cluster is away the same request is made again, with the same idempotency key, so that the tool never runs twice.
    *
    * @throws ToolError when the call ended in an error; `CanceledError` when `signal` fired; `RequestError` when it was refused, or the
-   *   cluster stayed away.
+   *   cluster stayed away; `UnreachableError` when there is no cluster.
    */
   async call(name: string, args?: unknown, options: CallOptions = {}): Promise<Result> {
     const result = await this.callResult(name, args, options);
@@ -119,7 +124,8 @@ export class Tools {
   /** Makes a call and does not wait for it; gives its id. */
   async submit(name: string, args?: unknown, options: CallOptions = {}): Promise<string> {
     const spec = this.#spec(name, args, options);
-    const asking = { retryUntil: Date.now() + (options.timeoutMs ?? 60_000), signal: options.signal };
+    const deadline = options.timeoutMs === undefined ? undefined : Date.now() + options.timeoutMs;
+    const asking = { deadline, awayMs: 60_000, signal: options.signal };
     const { invocations } = this.#connection;
     const answer = await ask(this.#connection, invocations, (client) => client.submitInvocation, { spec }, asking);
     return answer.accepted?.invocationId ?? answer.invocation?.invocationId ?? spec.invocationId;
@@ -128,7 +134,7 @@ export class Tools {
   /** Reads a call, and its result once it has ended. */
   async get(invocationId: string): Promise<{ invocation: Invocation; result: Result | undefined }> {
     const request = { invocationId, view: 0, includeInputs: false };
-    const asking = { retryUntil: Date.now() + 15_000 };
+    const asking = { awayMs: 15_000 };
     const answer = await ask(this.#connection, this.#connection.invocations, (client) => client.getInvocation, request, asking);
     return { invocation: answer.invocation as Invocation, result: answer.result && this.#result(answer.result) };
   }

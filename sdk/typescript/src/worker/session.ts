@@ -7,7 +7,6 @@ import { RequestError } from "../errors.js";
 import type { WorkRequest, WorkResponse } from "../gen/toolplane/v1/worker_service.js";
 import type { Welcome, WorkerCommand, WorkerReport } from "../gen/toolplane/v1/worker.js";
 import { backoff, pause } from "../rpc.js";
-import { requestError } from "../status.js";
 
 /** How long a scheduler may take to welcome the worker, in milliseconds. */
 const WELCOME_MS = 10_000;
@@ -107,6 +106,7 @@ export class Session {
           if (command?.$case === "welcome") {
             clearTimeout(late);
             this.#welcomed = true;
+            connection.reach.answered();
             this.#heartbeatMs = command.value.heartbeatMs || this.#heartbeatMs;
             this.speaker.welcome(command.value);
             for (const report of rest) stream.write({ reports: [{ report }] });
@@ -116,7 +116,7 @@ export class Session {
         }
       }
     } catch (error) {
-      failure = requestError(error);
+      failure = connection.reach.failed(error);
     }
     clearTimeout(late);
     clearTimeout(reminding);

@@ -1,6 +1,7 @@
 /** What a worker does about commands: takes calls, runs them, and says how they ended until somebody has heard it. */
 
 import type { Connection } from "../connection.js";
+import { RequestError } from "../errors.js";
 import type { HeartbeatResponse } from "../gen/toolplane/v1/worker_service.js";
 import type {
   CancelExecution,
@@ -11,6 +12,7 @@ import type {
   Offer,
   Welcome,
 } from "../gen/toolplane/v1/worker.js";
+import type { Log } from "../log.js";
 import { Assignment } from "./assignment.js";
 import { execute } from "./execution.js";
 import type { Heartbeats } from "./heartbeats.js";
@@ -24,9 +26,6 @@ import { upload, type Uploader } from "./upload.js";
 
 /** Bytes of one value in a report until a scheduler says otherwise. */
 const INLINE_BYTES = 64 * 1024;
-
-/** What happened, for the log of the program. */
-export type Log = (level: "info" | "warn" | "error", message: string, facts?: object) => void;
 
 /** What a worker is. */
 export interface WorkParts {
@@ -56,6 +55,8 @@ export class Work implements Speaker {
   #leaving = false;
   #patienceMs = 5_000;
   #inlineBytes = INLINE_BYTES;
+  /** Why no scheduler has taken the worker since the last one, by its status: said once. */
+  #away: string | undefined;
   #changed: (() => void)[] = [];
   /** Leases given back while there was no stream. */
   #released: { lease: LeaseRef; reason: string }[] = [];
@@ -122,13 +123,17 @@ export class Work implements Speaker {
 
   welcome({ heartbeatMs, leaseMs, maxInlineBytes }: Welcome): void {
     this.#patienceMs = Math.max(leaseMs / 3, heartbeatMs);
+    this.#away = undefined;
     if (maxInlineBytes > 0n) this.#inlineBytes = Number(maxInlineBytes);
     this.#parts.heartbeats().terms(heartbeatMs, leaseMs);
     this.#parts.log("info", "connected to a scheduler", { worker: this.#parts.identity.workerId, held: this.#held.size });
   }
 
   lost(error: unknown, welcomed: boolean): void {
-    const what = welcomed ? "lost the scheduler; calls go on" : "no scheduler takes this worker yet";
+    const status = error instanceof RequestError ? error.status : "";
+    if (!welcomed && this.#away === status) return;
+    this.#away = status;
+    const what = welcomed ? "lost the scheduler; calls go on" : "no scheduler takes this worker yet; trying again";
     const message = error instanceof Error ? error.message : "the stream ended";
     this.#parts.log("warn", what, { error: message, held: this.#held.size });
   }

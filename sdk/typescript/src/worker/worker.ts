@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 
 import { Connection, readEndpoint, readSettings, type ConnectionOptions, type Settings } from "../connection.js";
 import { RequestError, SettingsError } from "../errors.js";
+import { toStandardError, type Log } from "../log.js";
 import { ask } from "../rpc.js";
 import { defaultFolder, takeIdentity, type Identity } from "./identity.js";
 import { Heartbeats } from "./heartbeats.js";
@@ -11,7 +12,7 @@ import { Reply } from "./output.js";
 import { toListed, toRegistration } from "./registration.js";
 import type { Report } from "./session.js";
 import { toJsonSchema, type Handler, type Schema, type Tool, type ToolOptions } from "./tool.js";
-import { Work, type Log } from "./work.js";
+import { Work } from "./work.js";
 
 /** Version of this package, as its records say it. */
 export const VERSION = "0.1.0";
@@ -49,14 +50,6 @@ const NAME = /^[a-zA-Z][\w-]*(\.[\w-]+)*$/;
 const ACKNOWLEDGE_MS = 3_000;
 /** How long tools that were asked to stop are waited for, in milliseconds. */
 const STOP_MS = 3_000;
-/** How often and how long the cluster is tried at the start, in milliseconds. */
-const START_MS = 60_000;
-
-const toStandardError: Log = (level, message, facts) => {
-  const error = (facts as { error?: unknown } | undefined)?.error;
-  const shown = { ...facts, ...(error instanceof Error ? { error: error.stack ?? error.message } : {}) };
-  process.stderr.write(`${new Date().toISOString()} ${level.toUpperCase()} toolplane: ${message} ${JSON.stringify(shown)}\n`);
-};
 
 /** A program that runs tools. It serves its own tools only, so it runs beside any other worker. */
 export class Worker {
@@ -83,7 +76,10 @@ export class Worker {
     return this;
   }
 
-  /** Registers the tools and serves them until {@link stop}, SIGTERM or SIGINT; returns when all that ran has ended. */
+  /**
+   * Registers the tools and serves them until {@link stop}, SIGTERM or SIGINT; returns when all that ran has ended. A cluster that is
+   * away, or not there yet, is waited for.
+   */
   run(): Promise<void> {
     this.#running ??= this.#serve();
     return this.#running;
@@ -101,13 +97,13 @@ export class Worker {
     const folder = this.#options.folder ?? defaultFolder(this.name);
     const identity = await takeIdentity(this.name, folder, this.#options.workerId);
     if (this.#options.survivors) Object.assign(identity, { previousDead: false });
-    const line = new Line(settings);
+    const line = new Line(settings, this.#log);
     const stop = (): void => this.#stop.abort();
     const signals = this.#options.handleSignals === false ? [] : (["SIGTERM", "SIGINT"] as const);
     signals.forEach((signal) => process.once(signal, stop));
     try {
       if (this.#options.register !== false) await this.#register(line.connection, tools);
-      await this.#work(line, identity, tools);
+      if (!this.#stop.signal.aborted) await this.#work(line, identity, tools);
     } finally {
       signals.forEach((signal) => process.removeListener(signal, stop));
       await identity.release();
@@ -132,10 +128,12 @@ export class Worker {
   async #register(connection: Connection, tools: Map<string, Tool>): Promise<void> {
     const own = [...tools].filter(([, tool]) => tool.name !== "list_tools");
     const request = { tools: own.map(([native, tool]) => toRegistration(this.name, native, tool)), validateOnly: false };
-    const asking = { retryUntil: Date.now() + START_MS, signal: this.#stop.signal };
+    // For as long as it takes: a worker may start before its cluster.
+    const asking = { awayMs: Infinity, signal: this.#stop.signal };
     try {
       await ask(connection, connection.surfaces, (client) => client.registerTools, request, asking);
     } catch (error) {
+      if (this.#stop.signal.aborted) return;
       if (!(error instanceof RequestError) || error.status !== "PERMISSION_DENIED") throw error;
       const advice =
         `registering tools needs the role \`operator\`, which this credential does not have: give the worker one that has it, or set ` +
@@ -158,7 +156,7 @@ export class Worker {
       find: (native) => tools.get(native),
       connection: () => line.connection,
       heartbeats: () => heartbeats as Heartbeats,
-      log: this.#options.log ?? toStandardError,
+      log: this.#log,
       onLeave: (others) => leaving.begin(() => work, line, others, (settings) => heartbeats?.connect(settings)),
       news: () => this.#news(),
     });
@@ -188,13 +186,17 @@ export class Worker {
   }
 
   async #drain(work: Work): Promise<void> {
-    const log = this.#options.log ?? toStandardError;
+    const log = this.#log;
     work.close();
     log("info", "the worker drains", { open: work.open });
     if (await work.idle(this.#options.drainMs ?? 30_000)) return;
     log("warn", "calls outlast the drain; stopping them", { open: work.open });
     work.stopAll();
     if (!(await work.idle(STOP_MS + ACKNOWLEDGE_MS))) log("warn", "not every ending was acknowledged", { open: work.open });
+  }
+
+  get #log(): Log {
+    return this.#options.log ?? toStandardError;
   }
 
   #news(): Report[] {
@@ -212,10 +214,18 @@ class Line {
 
   readonly #home: string;
 
-  constructor(settings: Settings) {
+  constructor(
+    settings: Settings,
+    readonly log: Log,
+  ) {
     this.settings = settings;
     this.#home = settings.target;
-    this.connection = new Connection(settings);
+    this.connection = this.#open();
+  }
+
+  /** A first connection is waited for. */
+  #open(): Connection {
+    return new Connection(this.settings, { connectMs: Infinity, log: this.log });
   }
 
   /** The connection to try next: back to where the worker was told to begin, when where it was sent to does not welcome it. */
@@ -237,7 +247,7 @@ class Line {
   #to(target: string): void {
     this.settings = { ...this.settings, target };
     this.connection.close();
-    this.connection = new Connection(this.settings);
+    this.connection = this.#open();
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 
 import { RequestError } from "toolplane";
 
-import { namespace, open } from "../helpers/cluster.mjs";
+import { namespace, open, PATIENCE_MS } from "../helpers/cluster.mjs";
 import { Gate } from "../helpers/gate.mjs";
 import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
 
@@ -18,7 +18,7 @@ test("a cluster that is not there yet is waited for, as long as the caller lets 
   const gate = await Gate.open(t);
   const { endpoint, port } = gate;
   await gate.shut();
-  const tools = await open(t, { endpoint });
+  const tools = await open(t, { endpoint, connectMs: PATIENCE_MS });
   const call = tools.call(`${name}.word_count`, { text: "a b" });
   const hurried = await tools.call(`${name}.word_count`, { text: "a" }, { timeoutMs: 1 }).catch((error) => error);
   assert.ok(hurried instanceof RequestError, String(hurried));
@@ -27,6 +27,50 @@ test("a cluster that is not there yet is waited for, as long as the caller lets 
   assert.equal((await call).value, 2);
   await worker.kill();
 });
+
+test("a cluster that was there and went away is waited for, and said to be away once", async (t) => {
+  const path = folder(t);
+  const worker = await WorkerProcess.start(t, name, path);
+  const gate = await Gate.open(t);
+  let away;
+  const [said, gone] = [[], new Promise((resolve) => (away = resolve))];
+  const log = (level, message) => (said.push(level), away(message));
+  // No time at all for a first connection: the one that is made again is not the first.
+  const tools = await open(t, { endpoint: gate.endpoint, connectMs: 0, log });
+  assert.equal((await tools.call(`${name}.word_count`, { text: "a" })).value, 1);
+  await gate.shut();
+  const calls = [1, 2].map(() => tools.call(`${name}.word_count`, { text: "a b" }));
+  assert.match(await gone, /^no answer from `http:\/\/127\.0\.0\.1:\d+`: .*; trying again$/);
+  await gate.listen();
+  assert.deepEqual((await Promise.all(calls)).map(({ value }) => value), [2, 2]);
+  assert.deepEqual(said, ["warn", "info"]);
+  await worker.kill();
+});
+
+for (const REGISTER of ["yes", "no"]) {
+  test(`a worker may start before its cluster, and says so once (register: ${REGISTER})`, async (t) => {
+    const [path, gate] = [folder(t), await Gate.open(t)];
+    await gate.shut();
+    const worker = new WorkerProcess(t, name, path, { endpoint: gate.endpoint, REGISTER });
+    await worker.says("trying again");
+    await gate.listen();
+    await worker.tells("connected");
+    const warnings = worker.said.split("\n").filter((line) => line.startsWith("warn"));
+    assert.equal(warnings.length, 1, worker.said);
+    assert.ok(warnings[0].includes(`cannot reach a cluster at \`${gate.endpoint}\``), warnings[0]);
+    const tools = await open(t);
+    assert.equal((await tools.call(`${name}.word_count`, { text: "a b" })).value, 2);
+    await worker.kill();
+  });
+
+  test(`a worker that waits for its cluster can be stopped (register: ${REGISTER})`, async (t) => {
+    const [path, gate] = [folder(t), await Gate.open(t)];
+    await gate.shut();
+    const worker = new WorkerProcess(t, name, path, { endpoint: gate.endpoint, REGISTER });
+    await worker.says("trying again");
+    assert.equal(await worker.terminate(), 0, worker.said);
+  });
+}
 
 test("a call whose connection is cut in the middle runs once and gives its result", async (t) => {
   const path = folder(t);

@@ -36,7 +36,10 @@ export class WorkerProcess {
     if (endpoint) all.TOOLPLANE_ENDPOINT = endpoint;
     this.child = fork(PROGRAM, { env: all, stdio: ["ignore", "inherit", "pipe", "ipc"] });
     this.said = "";
-    this.child.stderr.on("data", (text) => (this.said += text));
+    this.child.stderr.on("data", (text) => {
+      this.said += text;
+      this.#events.emit("message");
+    });
     this.child.on("message", (message) => {
       this.#seen.push(message);
       this.#events.emit("message");
@@ -54,10 +57,22 @@ export class WorkerProcess {
 
   /** Waits for what the worker tells; each is told once. */
   async tells(event) {
+    return await this.#until(event, () => {
+      const at = this.#seen.findIndex((message) => message.event === event);
+      return at >= 0 ? this.#seen.splice(at, 1)[0] : undefined;
+    });
+  }
+
+  /** Waits for words in its log. */
+  async says(words) {
+    await this.#until(words, () => this.said.includes(words) || undefined);
+  }
+
+  async #until(event, look) {
     const late = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
-      const at = this.#seen.findIndex((message) => message.event === event);
-      if (at >= 0) return this.#seen.splice(at, 1)[0];
+      const found = look();
+      if (found !== undefined) return found;
       const heard = once(this.#events, "message", { signal: late }).then(() => "heard");
       const exit = this.ended.then(([code, signal]) => `exit ${code ?? signal}`);
       const what = await Promise.race([heard, exit]).catch(() => "nothing");
