@@ -36,6 +36,23 @@ export class SettingsError extends ToolplaneError {
   }
 }
 
+/**
+ * A value that JSON cannot say, so that it would arrive as another one. Nothing was sent. A date, a class with `toJSON` and `undefined` as
+ * a property are no such values.
+ */
+export class JsonError extends ToolplaneError {
+  override name = "JsonError";
+
+  constructor(
+    /** Where it is, e.g. `$.items[2]`; `$` is the whole. */
+    readonly path: string,
+    /** What JSON cannot say about it. */
+    readonly rule: string,
+  ) {
+    super(`\`${path}\`: ${rule}`, "NOT_JSON", "change_arguments");
+  }
+}
+
 /** A request that the cluster refused, or that did not reach it. */
 export class RequestError extends ToolplaneError {
   override name = "RequestError";

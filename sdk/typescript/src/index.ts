@@ -9,6 +9,7 @@ export { type ConnectionOptions } from "./connection.js";
 export {
   CanceledError,
   DigestError,
+  JsonError,
   RequestError,
   SettingsError,
   ToolError,

@@ -83,7 +83,7 @@ export class Tools {
    * While the cluster is away the same request is made again, with the same idempotency key, so that the tool never runs twice.
    *
    * @throws ToolError when the call ended in an error; `CanceledError` when `signal` fired; `RequestError` when it was refused, or the
-   *   cluster stayed away; `UnreachableError` when there is no cluster.
+   *   cluster stayed away; `UnreachableError` when there is no cluster; `JsonError` for arguments that JSON cannot say.
    */
   async call(name: string, args?: unknown, options: CallOptions = {}): Promise<Result> {
     const result = await this.callResult(name, args, options);

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 
+import type { JsonPayload } from "../gen/toolplane/v1/payload.js";
 import { ToolProgress } from "../gen/toolplane/v1/progress.js";
 import { ProgressStatus } from "../gen/toolplane/v1/vocabulary.js";
 import type { InputProvided } from "../gen/toolplane/v1/worker.js";
@@ -13,10 +14,10 @@ import type { Report } from "./session.js";
 type Say = (report: Report) => boolean;
 
 /** The services of one execution. */
-export function servicesOf(assignment: Assignment, say: Say, keep: Services["keep"]): Services {
+export function servicesOf(assignment: Assignment, say: Say, keep: Services["keep"], bigints = false): Services {
   return {
     progress: (parts) => tellProgress(assignment, parts, say),
-    ask: (prompt, options) => ask(assignment, prompt, options, say),
+    ask: async (prompt, options) => payloadValue(await ask(assignment, prompt, options, say), bigints),
     keep,
   };
 }
@@ -39,7 +40,7 @@ function tellProgress(assignment: Assignment, parts: ProgressParts, say: Say): v
 }
 
 /** Asks a question and waits for its answer; the worker says it again until there is one. */
-async function ask(assignment: Assignment, prompt: string, { schema, ttlMs }: AskOptions, say: Say): Promise<unknown> {
+async function ask(assignment: Assignment, prompt: string, { schema, ttlMs }: AskOptions, say: Say): Promise<JsonPayload> {
   if (assignment.question) throw new Error("a tool asks one question at a time");
   assignment.signal.throwIfAborted();
   const asked = {
@@ -58,7 +59,7 @@ async function ask(assignment: Assignment, prompt: string, { schema, ttlMs }: As
       say({ $case: "inputRequested", value: asked });
     });
     if (input.input === undefined) throw new NotAnswered(input.expired ? "expired" : "declined");
-    return payloadValue(input.input);
+    return input.input;
   } finally {
     assignment.question = undefined;
     assignment.onResume?.();

@@ -287,7 +287,7 @@ export class Work implements Speaker {
     }
     const keep: Upload = (name, mediaType, data) =>
       upload(this.#parts.connection, this.#parts.uploader, assignment.lease, name, mediaType, data);
-    const services = servicesOf(assignment, (report) => this.session.say(report), keep);
+    const services = servicesOf(assignment, (report) => this.session.say(report), keep, tool.options.bigints);
     const bound = dispatch.outputLimits?.maxInlineBytes;
     const inlineBytes = Math.min(this.#inlineBytes, bound === undefined ? Infinity : Number(bound));
     const onThrow = (thrown: unknown): void =>

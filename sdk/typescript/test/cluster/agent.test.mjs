@@ -42,6 +42,7 @@ test("integers of any size survive both ways", async (t) => {
   assert.equal(result.json, `{"big":${big},"list":[9007199254740993,1],"text":"12345678901234567890"}`);
   assert.deepEqual(result.exact, { big, list: [9007199254740993n, 1], text: "12345678901234567890" });
   assert.equal(result.value.list[0], 9007199254740992, "an ordinary number is rounded, as by JSON.parse");
+  assert.equal((await tools.call(`${name}.asks_number`, {}, { onInput: () => big })).text, "bigint");
   const exact = await open(t, { bigints: true });
   assert.equal((await exact.call(`${name}.echo`, new JsonText(`{"big": ${big}}`))).value.big, big);
 });

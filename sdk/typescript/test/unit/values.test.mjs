@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import { connect, JsonText, parseExact, SettingsError, stringify, VERSION, Worker } from "toolplane";
+import { connect, JsonError, JsonText, parseExact, SettingsError, stringify, VERSION, Worker } from "toolplane";
 
 import { Connection, readSettings } from "../../dist/connection.js";
 import { alias, aliases } from "../../dist/loops/names.js";
@@ -16,7 +16,7 @@ import { backoff } from "../../dist/rpc.js";
 
 test("integers of any size are written and read with all their digits", () => {
   const big = 12345678901234567890n;
-  assert.equal(stringify({ big, list: [1n, undefined], skip: undefined, nested: { at: new Date(0) } }),
+  assert.equal(stringify({ big, list: [1n, null], skip: undefined, nested: { at: new Date(0) } }),
     '{"big":12345678901234567890,"list":[1,null],"nested":{"at":"1970-01-01T00:00:00.000Z"}}');
   assert.equal(stringify({ raw: new JsonText("[1.0, 2]"), also: big }), '{"raw":[1.0, 2],"also":12345678901234567890}');
   assert.deepEqual(parseExact('{"a":12345678901234567890,"b":-9007199254740993,"c":1e400,"d":0.1234567890123456789}'),
@@ -26,12 +26,74 @@ test("integers of any size are written and read with all their digits", () => {
   const own = parseExact('{"__proto__": 12345678901234567890}');
   assert.deepEqual(Object.keys(own), ["__proto__"]);
   assert.equal(Object.getPrototypeOf(own), Object.prototype);
-  const cycle = {};
-  cycle.self = cycle;
-  assert.throws(() => stringify(cycle), TypeError);
-  assert.throws(() => stringify({ cycle, big }), TypeError);
   assert.equal(parseExact(`["${"x".repeat(3_000_000)}", 12345678901234567890]`)[1], big);
-  assert.equal(stringify(undefined), "null");
+});
+
+test("what JSON cannot say is refused where it is, and not changed", () => {
+  const cycle = { in: {} };
+  cycle.in.self = cycle;
+  const deep = { a: [0, 1, { "not a name": [] }] };
+  const wrong = [
+    [NaN, "$", /NaN is no number/],
+    [{ a: [1, 2, Infinity] }, "$.a[2]", /Infinity is no number/],
+    [[-Infinity], "$[0]", /-Infinity/],
+    [undefined, "$", /undefined has no JSON/],
+    [[1, undefined], "$[1]", /undefined has no JSON/],
+    [new Array(2), "$[0]", /undefined has no JSON/],
+    [{ f: () => 1 }, "$.f", /a function has no JSON/],
+    [{ s: Symbol("s") }, "$.s", /a symbol has no JSON/],
+    [{ m: new Map([[1, 2]]) }, "$.m", /Object\.fromEntries/],
+    [{ s: new Set([1]) }, "$.s", /\[\.\.\.set\]/],
+    [{ p: Promise.resolve(1) }, "$.p", /await it/],
+    [{ e: new Error("no") }, "$.e", /give its message/],
+    [{ b: new Uint8Array(3) }, "$.b", /bytes have no JSON/],
+    [{ b: new ArrayBuffer(3) }, "$.b", /bytes have no JSON/],
+    [{ r: /x/ }, "$.r", /source/],
+    [{ i: new Map().keys() }, "$.i", /iterator/],
+    [{ g: (function* () {})() }, "$.g", /iterator/],
+    [{ w: new WeakMap() }, "$.w", /weakly/],
+    [{ at: new Date(NaN) }, "$.at", /the date is none/],
+    [{ half: "x\ud800y" }, "$.half", /half of a character/],
+    [{ "\udc00": 1 }, '$["\\udc00"]', /half of a character/],
+    [cycle, "$.in.self", /holds itself/],
+    [{ big: 1n, cycle }, "$.cycle.in.self", /holds itself/],
+    [{ toJSON: () => ({ n: NaN }) }, "$.n", /NaN/],
+    [{ ...deep, b: { "not a name": [NaN] } }, '$.b["not a name"][0]', /NaN/],
+  ];
+  for (const [value, path, rule] of wrong) {
+    assert.throws(() => stringify(value), (error) => {
+      assert.ok(error instanceof JsonError, String(error));
+      assert.deepEqual([error.path, error.code], [path, "NOT_JSON"]);
+      assert.match(error.rule, rule);
+      assert.equal(error.message, `\`${path}\`: ${error.rule}`);
+      return true;
+    });
+  }
+});
+
+test("what JSON.stringify says of a value is said, in its words", () => {
+  class Same {
+    n = 1;
+    toJSON() {
+      return this;
+    }
+  }
+  class Own {
+    constructor() {
+      Object.assign(this, { n: 1, skip: undefined });
+    }
+    get hidden() {
+      return 2;
+    }
+  }
+  const twice = { same: 1 };
+  const fine = [
+    null, 0, -0, 1e21, "\u2028 \ud83d\ude00", [], {}, { a: undefined }, [new Date(0)], new Own(), new Same(), Object.create(null), [twice, twice],
+    { toJSON: (key) => `of ${key}` }, { at: { toJSON: (key) => key } }, [Object(1), Object("s"), Object(false)], Buffer.from("ab"),
+    Array.from({ length: 100 }).reduce((inner) => [inner], 7),
+  ];
+  for (const value of fine) assert.equal(stringify(value), JSON.stringify(value));
+  assert.throws(() => JSON.stringify(new JsonText("1")), TypeError);
 });
 
 test("every JSON value comes back as it was", () => {

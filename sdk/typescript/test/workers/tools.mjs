@@ -93,6 +93,7 @@ worker.tool("steps", { description: "Tells how far it is.", ...free }, async (_a
   await hears("go on");
   return "done";
 });
+worker.tool("asks_number", { description: "Asks for a number.", ...free, bigints: true }, async (_args, ctx) => typeof (await ctx.ask("Which?")));
 worker.tool("asks", { description: "Asks a question.", ...free, timeoutMs: 2_000 }, async ({ ttlMs }, ctx) => {
   try {
     const answer = await ctx.ask("Which colour?", { type: "string", enum: ["red", "blue"] }, ttlMs ? { ttlMs } : {});
