@@ -51,6 +51,11 @@ export class Result {
     return this.isError ? new ToolError(this, this.record.error) : undefined;
   }
 
+  /** Why the answer of a tool that succeeded is not all there, e.g. `result.too_large`; undefined when it is. A preview may be left. */
+  get incomplete(): ToolError | undefined {
+    return !this.isError && this.record.error ? new ToolError(this, this.record.error) : undefined;
+  }
+
   /** One line for logs. */
   get summary(): string {
     return this.record.summary;

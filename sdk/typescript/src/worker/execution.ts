@@ -1,11 +1,12 @@
 /** Runs one tool to its end: its clock, its questions, and the wish to stop. */
 
+import { JsonError } from "../errors.js";
 import type { ExecutionOutcome } from "../gen/toolplane/v1/worker.js";
 import { payloadValue } from "../payload.js";
 import { withinTrace } from "../trace.js";
 import type { Assignment } from "./assignment.js";
 import { ToolContext, type Services } from "./context.js";
-import { canceled, failed, outcomeUnknown, refused, succeeded, timedOut, type Upload } from "./output.js";
+import { canceled, failed, notJson, outcomeUnknown, refused, succeeded, timedOut, type Upload } from "./output.js";
 import { readArgs, type Tool } from "./tool.js";
 
 /** How long a tool that was asked to stop may take, in milliseconds. After that it is not waited for. */
@@ -121,6 +122,6 @@ async function report(value: unknown, tool: Tool, around: Surroundings): Promise
     return await succeeded(value, tool.output !== undefined, around.upload, around.inlineBytes);
   } catch (thrown) {
     around.onThrow(thrown);
-    return failed(thrown);
+    return thrown instanceof JsonError ? notJson(thrown) : failed(thrown);
   }
 }

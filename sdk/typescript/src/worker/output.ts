@@ -1,11 +1,12 @@
 /** What a tool gives, as the report of its ending. */
 
+import type { JsonError } from "../errors.js";
 import { ToolError as ErrorRecord } from "../gen/toolplane/v1/error.js";
 import { ContentBlock } from "../gen/toolplane/v1/result.js";
 import type { PayloadRef } from "../gen/toolplane/v1/payload.js";
 import { AbortReason, PersistenceStrategy, ResultStatus } from "../gen/toolplane/v1/vocabulary.js";
 import { ExecutionOutcome, type PersistedOutput } from "../gen/toolplane/v1/worker.js";
-import { stringify } from "../json.js";
+import { stringify, wholeText } from "../json.js";
 import { textPayload, toPayload } from "../payload.js";
 
 /** A deliverable with an identity of its own, owned by another system. */
@@ -74,6 +75,13 @@ export class Failure extends Error {
   }
 }
 
+/** Thrown where bytes are kept: they are more than the cluster takes. @internal */
+export class TooLarge extends Failure {
+  constructor(message: string) {
+    super("exec.output_limit", message, { errorClass: "result_too_large", retry: "change_arguments" });
+  }
+}
+
 /** Keeps bytes of a call in the cluster. @internal */
 export type Upload = (name: string, mediaType: string, data: File["data"]) => Promise<PayloadRef>;
 
@@ -85,6 +93,8 @@ class Outputs {
   readonly content: ContentBlock[] = [];
   readonly persisted: PersistedOutput[] = [];
   bytes = 0;
+  /** The first output that may not be kept. */
+  loss: TooLarge | undefined;
 
   constructor(
     readonly upload: Upload,
@@ -99,22 +109,35 @@ class Outputs {
     const bytes = Buffer.from(text);
     this.bytes += bytes.length;
     if (bytes.length <= this.inlineBytes) return this.add({ $case: "text", value: { text } });
-    const payload = await this.upload("result", "text/plain; charset=utf-8", bytes);
+    const payload = await this.#upload("result", "text/plain; charset=utf-8", bytes);
     const preview = previewOf(text);
     this.add({ $case: "text", value: { text: preview } });
-    this.#keep("result", payload, Buffer.byteLength(preview));
+    if (payload) this.#keep("result", payload, Buffer.byteLength(preview));
+  }
+
+  async #upload(name: string, mediaType: string, data: File["data"]): Promise<PayloadRef | undefined> {
+    try {
+      return await this.upload(name, mediaType, data);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      this.loss ??= error;
+      return undefined;
+    }
   }
 
   async structured(json: string) {
     const bytes = Buffer.from(json);
     this.bytes += bytes.length;
     if (bytes.length <= this.inlineBytes) return textPayload(json);
-    this.#keep("structured_content", await this.upload("structured_content", "application/json", bytes));
+    const payload = await this.#upload("structured_content", "application/json", bytes);
+    if (payload) this.#keep("structured_content", payload);
+    else this.add({ $case: "text", value: { text: previewOf(json) } });
     return undefined;
   }
 
   async file({ data, mediaType }: File, at: number): Promise<void> {
-    const payload = await this.upload(`file-${at}`, mediaType ?? "application/octet-stream", data);
+    const payload = await this.#upload(`file-${at}`, mediaType ?? "application/octet-stream", data);
+    if (payload === undefined) return;
     this.bytes += Number(payload.sizeBytes);
     this.#keep(`file-${at}`, payload, undefined, "file");
   }
@@ -157,11 +180,14 @@ export async function succeeded(returned: unknown, declared: boolean, upload: Up
   let parts = partsOf(returned);
   if (declared && parts.value === undefined && !(returned instanceof Reply)) parts = { ...parts, value: returned ?? null };
   const outputs = new Outputs(upload, inlineBytes);
-  if (parts.text !== undefined) await outputs.text(parts.text);
-  if (parts.diff !== undefined) outputs.add({ $case: "diff", value: { text: parts.diff } });
-  if (parts.log !== undefined) outputs.add({ $case: "log", value: { text: parts.log, stream: "log" } });
+  // What cannot be said is known before anything is kept.
+  const json = parts.value === undefined ? undefined : stringify(parts.value);
+  const contextModifiers = (parts.contextModifiers ?? []).map((modifier) => toPayload(modifier));
+  if (parts.text !== undefined) await outputs.text(wholeText(parts.text, "text"));
+  if (parts.diff !== undefined) outputs.add({ $case: "diff", value: { text: wholeText(parts.diff, "diff") } });
+  if (parts.log !== undefined) outputs.add({ $case: "log", value: { text: wholeText(parts.log, "log"), stream: "log" } });
   for (const [at, file] of (parts.files ?? []).entries()) await outputs.file(file, at + 1);
-  const structuredContent = parts.value === undefined ? undefined : await outputs.structured(stringify(parts.value));
+  const structuredContent = json === undefined ? undefined : await outputs.structured(json);
   if (outputs.content.length === 0 && structuredContent === undefined) outputs.add({ $case: "empty", value: {} });
   const artifactRefs = (parts.artifacts ?? []).map((artifact) => ({
     artifactId: artifact.id,
@@ -179,10 +205,29 @@ export async function succeeded(returned: unknown, declared: boolean, upload: Up
     persisted: outputs.persisted,
     outputBytes: BigInt(outputs.bytes),
     artifactRefs,
-    contextModifiers: (parts.contextModifiers ?? []).map((modifier) => toPayload(modifier)),
+    contextModifiers,
     summary: parts.summary ?? "",
     uiFacingSummary: parts.summary ?? "",
+    ...(outputs.loss ? lost(outputs.loss) : {}),
   });
+}
+
+/** The tool's effect is done, and what it gave may not be kept in whole. */
+function lost(loss: TooLarge) {
+  const message = `the tool succeeded, but its output ${loss.message}`;
+  return {
+    status: "too_large",
+    statusCode: ResultStatus.RESULT_STATUS_TOO_LARGE,
+    isError: true,
+    summary: message,
+    error: {
+      errorCode: "result.too_large",
+      errorClass: "result_too_large",
+      message,
+      recoverability: "not_retryable",
+      sideEffects: "completed",
+    },
+  };
 }
 
 function ended(status: string, statusCode: ResultStatus, error: Parameters<typeof ErrorRecord.fromPartial>[0]): ExecutionOutcome {
@@ -191,7 +236,7 @@ function ended(status: string, statusCode: ResultStatus, error: Parameters<typeo
 
 /** The report of what a tool threw. Its stack stays here: it is for the worker's own log. @internal */
 export function failed(thrown: unknown): ExecutionOutcome {
-  const { code, options } = thrown instanceof Failure ? thrown : { code: "tool.failed", options: {} as FailureOptions };
+  const { code, options } = thrown instanceof Failure ? thrown : { code: "exec.unspecified", options: {} as FailureOptions };
   return ended("failed", ResultStatus.RESULT_STATUS_FAILED, {
     errorCode: code,
     errorClass: options.errorClass ?? "execution_failed",
@@ -200,6 +245,13 @@ export function failed(thrown: unknown): ExecutionOutcome {
     sideEffects: options.sideEffects ?? "unknown",
     ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(options.retryAfterMs) }),
   });
+}
+
+/** The report of a value that JSON cannot say. @internal */
+export function notJson(error: JsonError): ExecutionOutcome {
+  const words = { errorClass: "execution_failed", recoverability: "change_arguments", sideEffects: "completed" };
+  const message = `the output of the tool has no form in JSON: ${error.message}`;
+  return ended("failed", ResultStatus.RESULT_STATUS_FAILED, { errorCode: "exec.output_invalid", message, ...words });
 }
 
 /** The report of arguments that do not fit. Nothing has happened. @internal */

@@ -3,12 +3,13 @@
 import { createHash } from "node:crypto";
 
 import type { Connection } from "../connection.js";
+import { RequestError } from "../errors.js";
 import type { PayloadRef } from "../gen/toolplane/v1/payload.js";
 import type { LeaseRef } from "../gen/toolplane/v1/worker.js";
 import { UploadPayloadRequest, type UploadPayloadResponse } from "../gen/toolplane/v1/worker_service.js";
 import { backoff, pause } from "../rpc.js";
-import { isAway, requestError } from "../status.js";
-import type { File } from "./output.js";
+import { isAway } from "../status.js";
+import { TooLarge, type File } from "./output.js";
 
 /** Bytes of one message; a listener takes 1 MiB. */
 const CHUNK = 256 * 1024;
@@ -51,7 +52,7 @@ async function once(connection: Connection, header: Header, data: File["data"]):
   const answer = new Promise<UploadPayloadResponse>((resolve, reject) => ([answered, failed] = [resolve, reject]));
   answer.catch(() => {});
   const call = connection.workers.uploadPayload(connection.metadata(), (error, response) => {
-    if (error) failed(requestError(error));
+    if (error) failed(tooLarge(header.name, connection.reach.failed(error)));
     else answered(response);
   });
   const send = (part: UploadPayloadRequest["part"]): Promise<unknown> | undefined =>
@@ -76,6 +77,12 @@ async function once(connection: Connection, header: Header, data: File["data"]):
     throw new Error("the cluster kept other bytes than were sent");
   }
   return payload;
+}
+
+/** More than the cluster keeps (`objects.max_bytes`) is a failure of its own. */
+function tooLarge(name: string, error: unknown): unknown {
+  const is = error instanceof RequestError && error.status === "FAILED_PRECONDITION" && error.message.includes("larger than");
+  return is ? new TooLarge(`\`${name}\` is larger than may be kept: ${error.message.replace(` [${error.code}]`, "")}`) : error;
 }
 
 async function* chunks(data: File["data"]): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { CanceledError, DECLINED, JsonText, RequestError, ToolError } from "toolplane";
+import { CanceledError, DECLINED, JsonError, JsonText, RequestError, ToolError } from "toolplane";
 
 import { eventually, namespace, open } from "../helpers/cluster.mjs";
 import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
@@ -57,7 +57,7 @@ test("a failure is a typed error with the code, class and advice of the cluster"
   );
   assert.equal(typed.result.invocationId, typed.invocationId);
   const plain = await tools.call(`${name}.fails`).catch((error) => error);
-  assert.deepEqual([plain.code, plain.retry, plain.message], ["tool.failed", "verify_before_retry", "it broke [tool.failed]"]);
+  assert.deepEqual([plain.code, plain.retry, plain.message], ["exec.unspecified", "verify_before_retry", "it broke [exec.unspecified]"]);
   const schema = await tools.call(`${name}.word_count`, { text: 3 }).catch((error) => error);
   assert.deepEqual([schema.code, schema.fieldViolations[0].field], ["input.schema_violation", "/text"]);
   const unknown = await tools.call(`${name}.no_such_tool`).catch((error) => error);
@@ -184,6 +184,36 @@ test("a question is answered, declined, or expires; the tool's time stands still
   assert.equal((await tools.wait(id)).text, "it is blue");
 });
 
+test("what JSON cannot say is refused in arguments, and is a failure of its own in answers", async (t) => {
+  const tools = await open(t);
+  const refused = await tools.call(`${name}.echo`, { a: [1, 2, NaN] }).catch((error) => error);
+  assert.ok(refused instanceof JsonError, String(refused));
+  assert.equal(refused.path, "$.a[2]");
+  await assert.rejects(tools.batch([{ name: `${name}.echo`, args: { m: new Map() } }]), JsonError);
+  const places = { number: "$.a[2]", map: "$", half: "$.t", text: "text", cycle: "$.self", modifier: "$.f" };
+  for (const [what, place] of Object.entries(places)) {
+    const error = await tools.call(`${name}.strange`, { what }).catch((error) => error);
+    assert.ok(error instanceof ToolError, `${what}: ${error}`);
+    assert.deepEqual([error.code, error.errorClass, error.sideEffects], ["exec.output_invalid", "execution_failed", "completed"]);
+    assert.ok(error.message.includes(`\`${place}\``), error.message);
+  }
+});
+
+test("an output that may not be kept leaves a preview, and says so", async (t) => {
+  const tools = await open(t);
+  // The cluster keeps at most 64 MiB.
+  const size = 65 * 1024 * 1024;
+  for (const kind of ["text", "json", "bytes"]) {
+    const result = await tools.call(`${name}.large`, { kind, size });
+    assert.deepEqual([result.status, result.isError, result.kept.length], ["too_large", false, 0], kind);
+    assert.deepEqual([result.incomplete.code, result.incomplete.sideEffects], ["result.too_large", "completed"]);
+    assert.equal(result.text.includes("0123456789"), kind !== "bytes");
+  }
+  assert.equal((await tools.call(`${name}.word_count`, { text: "a" })).incomplete, undefined);
+  const early = await tools.call(`${name}.keeps`, { size }).catch((error) => error);
+  assert.deepEqual([early.code, early.errorClass], ["exec.output_limit", "result_too_large"]);
+});
+
 test("large results are read whole or by range, and proved", async (t) => {
   const tools = await open(t);
   const size = 700_000;
@@ -225,7 +255,7 @@ test("a batch is accepted as a whole, and answers in the declared order", async 
   const calls = [1, 2, 3].map((n) => ({ name: `${name}.word_count`, args: { text: "word ".repeat(n) } }));
   const { results, batch } = await tools.batch([...calls, { name: `${name}.fails`, dependsOn: [0] }], { maxParallel: 2 });
   assert.deepEqual(results.slice(0, 3).map(({ value }) => value), [1, 2, 3]);
-  assert.deepEqual([results[3].isError, results[3].error.code], [true, "tool.failed"]);
+  assert.deepEqual([results[3].isError, results[3].error.code], [true, "exec.unspecified"]);
   assert.equal(batch.members.length, 4);
   const dependent = [{ name: `${name}.fails` }, { ...calls[0], dependsOn: [0] }];
   const halted = await tools.batch(dependent, { onFailure: "cancel_dependent" });

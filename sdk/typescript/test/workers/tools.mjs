@@ -103,6 +103,13 @@ worker.tool("asks", { description: "Asks a question.", ...free, timeoutMs: 2_000
     throw error;
   }
 });
+worker.tool("strange", { description: "Gives what JSON does not have.", ...free, contextModifiers: true }, ({ what }) => {
+  const values = { number: { a: [1, 2, NaN] }, map: new Map(), half: { t: "\ud800" }, text: "\ud800", cycle: {} };
+  values.cycle.self = values.cycle;
+  if (what === "modifier") return new Reply({ text: "fine", contextModifiers: [{ f() {} }] });
+  return values[what];
+});
+worker.tool("keeps", { description: "Keeps a large file.", ...free }, async ({ size }, ctx) => (await ctx.keep(Buffer.alloc(size))).uri);
 worker.tool("large", { description: "Gives much.", ...free }, ({ kind, size }) => {
   if (kind === "text") return "0123456789".repeat(size / 10);
   if (kind === "json") return { items: "0123456789".repeat(size / 10) };
