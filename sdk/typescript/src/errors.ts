@@ -85,6 +85,25 @@ export class UnreachableError extends RequestError {
   }
 }
 
+/**
+ * What `onApproval` or `onInput` answered does not fit its question, or may not be answered with this credential. The call is canceled, as
+ * for everything a callback throws.
+ */
+export class AnswerRefusedError extends ToolplaneError {
+  override name = "AnswerRefusedError";
+  /** What is wrong with the answer. */
+  readonly fieldViolations: readonly FieldViolation[];
+
+  constructor(
+    /** The call. */
+    readonly invocationId: string,
+    refused: RequestError,
+  ) {
+    super(`the answer to a question of ${invocationId} was refused: ${refused.message}`, refused.code, refused.retry, { cause: refused });
+    this.fieldViolations = refused.fieldViolations;
+  }
+}
+
 /** A call that was accepted and ended in an error. */
 export class ToolError extends ToolplaneError {
   override name = "ToolError";

@@ -7,6 +7,7 @@
 export { type BatchNews, type BatchOptions } from "./batch.js";
 export { type ConnectionOptions } from "./connection.js";
 export {
+  AnswerRefusedError,
   CanceledError,
   DigestError,
   JsonError,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { CanceledError, DECLINED, JsonError, JsonText, RequestError, ToolError } from "toolplane";
+import { AnswerRefusedError, CanceledError, DECLINED, JsonError, JsonText, RequestError, ToolError } from "toolplane";
 
 import { eventually, namespace, open } from "../helpers/cluster.mjs";
 import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
@@ -182,6 +182,34 @@ test("a question is answered, declined, or expires; the tool's time stands still
   await assert.rejects(tools.provideInput(id, "green"), RequestError);
   await tools.provideInput(id, "blue");
   assert.equal((await tools.wait(id)).text, "it is blue");
+});
+
+test("an answer that the cluster refuses ends the call, and leaves none behind", async (t) => {
+  const tools = await open(t);
+  const streamed = async (...args) => {
+    for await (const item of tools.stream(...args)) if (item.kind === "result") return item.result;
+  };
+  for (const make of [tools.call.bind(tools), streamed]) {
+    const error = await make(`${name}.asks`, {}, { onInput: () => "green" }).catch((error) => error);
+    assert.ok(error instanceof AnswerRefusedError, String(error));
+    assert.ok(error.cause instanceof RequestError && error.fieldViolations.length > 0, String(error));
+    assert.equal((await tools.wait(error.invocationId)).status, "canceled");
+  }
+  let asked;
+  const wrong = await tools.call(`${name}.asks`, {}, { onInput: (question) => ((asked = question), { answer: NaN }) }).catch((error) => error);
+  assert.ok(wrong instanceof JsonError, String(wrong));
+  assert.equal((await tools.wait(asked.invocationId)).status, "canceled");
+  const onApproval = (approval) => ((asked = approval), "yes please");
+  await assert.rejects(tools.call(`${name}.danger`, {}, { onApproval }), /"approve", "deny", or nothing/);
+  assert.equal((await tools.wait(asked.invocationId)).status, "canceled");
+});
+
+test("an answer that comes after another's is nobody's, and the call goes on", async (t) => {
+  const tools = await open(t);
+  const onInput = async ({ invocationId }) => (await tools.provideInput(invocationId, "blue"), "red");
+  assert.equal((await tools.call(`${name}.asks`, {}, { onInput })).text, "it is blue");
+  const onApproval = async ({ approvalId }) => (await tools.resolveApproval(approvalId, "approve"), "deny");
+  assert.equal((await tools.call(`${name}.danger`, {}, { onApproval })).text, "destroyed");
 });
 
 test("what JSON cannot say is refused in arguments, and is a failure of its own in answers", async (t) => {
