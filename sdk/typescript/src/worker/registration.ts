@@ -4,7 +4,7 @@ import { ExecutionKind, RiskLevel, ToolKind, ToolLifecycle } from "../gen/toolpl
 import { ToolRegistration } from "../gen/toolplane/v1/registration.js";
 import type { SafetyFact } from "../gen/toolplane/v1/interface.js";
 import { toPayload } from "../payload.js";
-import type { Tool } from "./tool.js";
+import { searchHint, type Tool } from "./tool.js";
 
 const RISKS = {
   low: RiskLevel.RISK_LEVEL_LOW,
@@ -27,7 +27,7 @@ export function toRegistration(namespace: string, native: string, tool: Tool): T
       toolId,
       namespace,
       name: `${namespace}.${tool.name}`,
-      searchHint: options.hint ?? "",
+      searchHint: searchHint(options),
       title: options.title ?? "",
       description: options.description,
       lifecycle: ToolLifecycle.TOOL_LIFECYCLE_AVAILABLE,
@@ -72,7 +72,7 @@ export function toListed(native: string, tool: Tool): object {
       name: tool.name,
       description: options.description,
       title: options.title,
-      search_hint: options.hint,
+      search_hint: searchHint(options),
       input_contract: { model_input_schema: tool.input, sensitive_fields: options.sensitive },
       output_contract: tool.output && { structured_schema: tool.output },
     },

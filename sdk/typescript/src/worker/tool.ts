@@ -22,8 +22,8 @@ export interface ToolOptions<S extends Schema | undefined = Schema | undefined> 
   description: string;
   /** Human-readable title. */
   title?: string;
-  /** 3 to 10 words for discovery. */
-  hint?: string;
+  /** What a search shows of it where there are many tools, in a few words; the first sentence of the description when absent. */
+  searchHint?: string;
   /** What it takes: a schema of zod 4, or JSON Schema of an object. Any object when absent. */
   input?: S;
   /** What it gives; results that do not fit are failures. */
@@ -67,6 +67,19 @@ export interface Tool {
   /** JSON Schema of what it takes. */
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
+}
+
+/** Where a sentence ends: what follows "e.g." or a number goes on in lower case. */
+const SENTENCE = /[.!?](?=\s+[^a-z\s]|\s*$)|\n\s*\n/;
+/** Most characters of a search hint; the cluster takes 400. */
+const HINT = 200;
+
+/** What a search shows of a tool: the first sentence of its description, in one line, unless it says otherwise. @internal */
+export function searchHint({ searchHint, description }: ToolOptions): string {
+  if (searchHint !== undefined) return searchHint;
+  const [sentence = ""] = description.trim().split(SENTENCE, 1);
+  const line = sentence.split(/\s+/).join(" ").trim();
+  return line.length <= HINT ? line : `${line.slice(0, HINT - 3).replace(/ [^ ]*$/, "")}...`;
 }
 
 function isZod(schema: Schema): schema is ZodSchema {

@@ -307,7 +307,7 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.equal(failed[0].name, `${name}.word_cuont`);
   const deferred = await tools.surface({ tools: [`${name}.word_count`, `${name}.echo`], defer: "all" });
   const { found } = await deferred.search("count words");
-  assert.deepEqual(found.map((tool) => tool.name), [`${name}.word_count`]);
+  assert.deepEqual(found.map((tool) => [tool.name, tool.hint]), [[`${name}.word_count`, "Counts the words of a text"]]);
   const early = await deferred.call(`${name}.word_count`, { text: "a" }).catch((error) => error);
   assert.equal(early.errorClass, "schema_not_loaded");
   await deferred.load([`${name}.word_count`]);

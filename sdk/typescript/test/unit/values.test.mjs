@@ -13,6 +13,7 @@ import { Connection, readSettings } from "../../dist/connection.js";
 import { alias, aliases } from "../../dist/loops/names.js";
 import { asMessages, readCall, readCalls, writeAnswer } from "../../dist/loops/shapes.js";
 import { backoff } from "../../dist/rpc.js";
+import { toListed, toRegistration } from "../../dist/worker/registration.js";
 
 test("integers of any size are written and read with all their digits", () => {
   const big = 12345678901234567890n;
@@ -94,6 +95,25 @@ test("what JSON.stringify says of a value is said, in its words", () => {
   ];
   for (const value of fine) assert.equal(stringify(value), JSON.stringify(value));
   assert.throws(() => JSON.stringify(new JsonText("1")), TypeError);
+});
+
+test("a search hint is the first sentence, unless another is said", () => {
+  const hints = [
+    ["Finds things.", "Finds things"],
+    ["Finds things, e.g. keys. Fast!", "Finds things, e.g. keys"],
+    ["Finds\n   things\n\nand more", "Finds things"],
+    ["Is version 1.5 done? Yes.", "Is version 1.5 done"],
+    ["word ".repeat(100), `${"word ".repeat(38)}word...`],
+  ];
+  for (const [description, hint] of hints) {
+    const tool = { name: "one", options: { description }, input: { type: "object" } };
+    assert.equal(toRegistration("acme", "acme.one", tool).declaration.searchHint, hint);
+    assert.equal(toListed("acme.one", tool).declaration.search_hint, hint);
+  }
+  for (const searchHint of ["keys and wallets", ""]) {
+    const tool = { name: "one", options: { description: "Finds things.", searchHint }, input: { type: "object" } };
+    assert.equal(toListed("acme.one", tool).declaration.search_hint, searchHint);
+  }
 });
 
 test("every JSON value comes back as it was", () => {
