@@ -96,6 +96,8 @@ export function asMessages(answers: readonly { call: ModelCall; answer: Fields }
 
 /** A failure as text for a model: what went wrong, and what would help. */
 export function failureText(code: string, message: string, more: Fields): string {
+  // Errors end with their code, which stands beside the message here.
+  const said = message.endsWith(` [${code}]`) ? message.slice(0, -code.length - 3) : message;
   const set = Object.entries(more).filter(([, value]) => value !== undefined && value !== "");
-  return stringify({ error: { code, message, ...Object.fromEntries(set) } });
+  return stringify({ error: { code, message: said, ...Object.fromEntries(set) } });
 }

@@ -1,6 +1,6 @@
 /** The tools of one conversation, as its model is shown them, and the calls it asks for. */
 
-import { RequestError, ToolError } from "../errors.js";
+import { JsonError, RequestError, ToolError, type FieldViolation } from "../errors.js";
 import { stringify } from "../json.js";
 import { texts, type Result } from "../result.js";
 import type { LoadedTool } from "../surface.js";
@@ -183,8 +183,10 @@ export class Toolbox {
       return outcome(await this.#tools.callResult(tool.name, args, facts));
     } catch (error) {
       // The model can mend arguments that are no JSON; it can do nothing about the rest.
+      if (error instanceof JsonError) return { text: failureText(error.code, error.message, { retry: error.retry }), isError: true };
       if (!(error instanceof RequestError) || error.status !== "INVALID_ARGUMENT") throw error;
-      return { text: failureText(error.code, error.message, { fields: error.fieldViolations, retry: error.retry }), isError: true };
+      const more = { fields: named(error.fieldViolations), retry: error.retry };
+      return { text: failureText(error.code, error.message, more), isError: true };
     }
   }
 
@@ -214,13 +216,20 @@ function readQuery(args: unknown): string | undefined {
   }
 }
 
+/** Fields with a name for the whole, whose pointer is empty; undefined for none. */
+function named(violations: readonly FieldViolation[]): FieldViolation[] | undefined {
+  if (violations.length === 0) return undefined;
+  return violations.map(({ field, rule }) => ({ field: field || "the input", rule }));
+}
+
 /** What a model is given of a result: what the cluster made for it, else the exact JSON. */
 function outcome(result: Result): Outcome {
   if (result.error instanceof ToolError) {
     const { code, message, retry, fieldViolations, sideEffects } = result.error;
-    const fields = fieldViolations.length > 0 ? fieldViolations : undefined;
-    const output = texts(result.modelContent) || undefined;
-    return { text: failureText(code, message, { retry, sideEffects, fields, output }), isError: true };
+    // The cluster's text for models begins with the error itself.
+    const whole = texts(result.modelContent);
+    const output = (whole.startsWith(message) ? whole.slice(message.length).trim() : whole) || undefined;
+    return { text: failureText(code, message, { retry, sideEffects, fields: named(fieldViolations), output }), isError: true };
   }
   return { text: texts(result.modelContent) || result.json || result.summary || "done", isError: false };
 }

@@ -63,6 +63,11 @@ test("Anthropic's Messages", async (t) => {
   assert.equal(failed.is_error, true);
   const { error } = JSON.parse(failed.content);
   assert.deepEqual([error.code, error.retry, error.sideEffects], ["acme.no_such_order", "change_arguments", "none"]);
+  const thrown = await box.answer({ ...call, name: `${name}__fails`, input: {} });
+  const told = { code: "exec.unspecified", message: "it broke", retry: "verify_before_retry", sideEffects: "unknown" };
+  assert.deepEqual(JSON.parse(thrown.content), { error: told }, "once, and its code once");
+  const list = await box.answer({ ...call, input: ["no", "object"] });
+  assert.deepEqual(JSON.parse(list.content).error.fields, [{ field: "the input", rule: "must be of type `object`" }]);
   const unknown = await box.answer({ ...call, name: "no__such" });
   assert.deepEqual([unknown.is_error, JSON.parse(unknown.content).error.code], [true, "surface.unknown_tool"]);
   const [message] = await box.answers({ role: "assistant", content: [{ type: "text", text: "hm" }, call] });
