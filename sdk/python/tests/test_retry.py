@@ -231,6 +231,15 @@ def test_a_name_that_nobody_has_is_no_server_either() -> None:
         client.call("a.b")
 
 
+def test_encryption_that_does_not_fit_is_no_server_that_is_not_there(scripted: Any) -> None:
+    _, connect = scripted
+    with connect() as plain:
+        endpoint = f"https://{plain._driver.reach._endpoint}"
+    with Toolplane.connect(endpoint, connect_for=0) as client, pytest.raises(Unreachable) as away:
+        client.call("a.b")
+    assert away.value.message == f"cannot connect to `{endpoint}`: the port does not speak TLS; use `http://` in the endpoint"
+
+
 def test_a_first_connection_gets_five_seconds_and_never_more_than_the_rest_unless_it_is_said() -> None:
     assert Retry.of(60.0, None).connect == 5.0
     assert Retry.of(0.5, None).connect == 0.5

@@ -84,7 +84,9 @@ function details(error: ServiceError): Details {
 }
 
 /** What Node says when a certificate is not the right one: waiting does not mend that. */
-const TLS = /certificate|altnames|ERR_TLS|ERR_SSL|EPROTO|self.signed/i;
+const TLS = /certificate|altnames|ERR_TLS|ERR_SSL|EPROTO|self.signed|SSL routines/i;
+/** What it says of an answer that is no TLS. */
+const PLAIN = /wrong version number/i;
 
 /** A failed request as a {@link RequestError}. What is no error of gRPC is given back as it is. */
 export function requestError(error: unknown): unknown {
@@ -95,7 +97,8 @@ export function requestError(error: unknown): unknown {
   const advice = retry ?? (failed.code === codes.UNAVAILABLE ? "retry_later" : "never");
   const text = failed.details || status;
   if (failed.code === codes.UNAVAILABLE && TLS.test(text)) {
-    return new RequestError(`no secure connection: ${text} [TLS]`, "TLS", "after_change", status, fields);
+    const why = PLAIN.test(text) ? "the port does not speak TLS; use `http://` in the endpoint" : text;
+    return new RequestError(`no secure connection: ${why} [TLS]`, "TLS", "after_change", status, fields);
   }
   return new RequestError(`${text} [${reason ?? status}]`, reason ?? status, advice, status, fields, retryAfterMs);
 }

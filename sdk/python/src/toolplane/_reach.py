@@ -12,7 +12,9 @@ _log = logging.getLogger("toolplane")
 # What gRPC says when it found no way to an address. A connection that broke is said otherwise.
 _NO_WAY = re.compile(r"failed to connect|errors resolving|DNS resolution failed|backends failing|empty address")
 # Something is there, and encryption, or the lack of it, keeps us from talking to it.
-_ENCRYPTION = re.compile(r"ssl|tls|handshake|certificate", re.IGNORECASE)
+_ENCRYPTION = re.compile(r"handshake failed|certificate", re.IGNORECASE)
+# What OpenSSL says of an answer that is no TLS.
+_PLAIN = "WRONG_VERSION_NUMBER"
 _ADVICE = "start one with `toolplane serve`, or name another with TOOLPLANE_ENDPOINT or `endpoint`"
 
 
@@ -57,8 +59,10 @@ def no_way(refused: errors.RequestRefused) -> bool:
 def unreachable(endpoint: str, refused: errors.RequestRefused) -> errors.Unreachable:
     """The same as an error that says where was asked, and what to do."""
     reason = refused.message.rsplit("last error: ", 1)[-1]
-    if _ENCRYPTION.search(reason):
-        return errors.Unreachable(f"cannot connect to `{endpoint}`: {reason}")
-    # The innermost of what the network says.
-    reason = re.sub(r"^UNKNOWN: .*?Failed to connect to remote host: (connect: )?", "", reason)
-    return errors.Unreachable(f"cannot reach a cluster at `{endpoint}`: {reason}; {_ADVICE}")
+    if _PLAIN in reason:
+        reason = "the port does not speak TLS; use `http://` in the endpoint"
+    elif not _ENCRYPTION.search(reason):
+        # The innermost of what the network says.
+        reason = re.sub(r"^UNKNOWN: .*?Failed to connect to remote host: (connect: )?", "", reason)
+        return errors.Unreachable(f"cannot reach a cluster at `{endpoint}`: {reason}; {_ADVICE}")
+    return errors.Unreachable(f"cannot connect to `{endpoint}`: {reason}")

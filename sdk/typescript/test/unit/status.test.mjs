@@ -49,6 +49,8 @@ test("only what may be over in a moment is tried again", () => {
   for (const code of [status.UNAUTHENTICATED, status.RESOURCE_EXHAUSTED, status.DEADLINE_EXCEEDED, status.UNKNOWN]) {
     assert.ok(!isAway(refused(code, "no")));
   }
+  const plain = refused(status.UNAVAILABLE, "No connection established. Last error: Error: 8:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:3:\n");
+  assert.deepEqual([plain.message, isAway(plain)], ["no secure connection: the port does not speak TLS; use `http://` in the endpoint [TLS]", false]);
   const certificate = refused(status.UNAVAILABLE, "Last error: Error: unable to verify the first certificate");
   assert.deepEqual([certificate.code, certificate.retry, isAway(certificate)], ["TLS", "after_change", false]);
 });
