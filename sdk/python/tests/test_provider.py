@@ -30,8 +30,14 @@ def test_a_provider_takes_the_tools_of_its_worker(tools: Toolplane, endpoint: st
                 worker.tool(lambda who="": f"{who}!", name=name, description=f"Says {name}.", **FACTS)
             # It says itself that its tools have changed, so nobody has to ask.
             with worker:
-                wanted = ",".join(f"{provider}.{name}" for name in names)
-                until(lambda wanted=wanted, names=names: len(tools.search(f"select:{wanted}")) == len(names), "its tools")  # type: ignore[misc]
+                wanted = "select:" + ",".join(f"{provider}.{name}" for name in names)
+                # Its tools are found a moment before they can be called.
+                until(
+                    lambda wanted=wanted, names=names: (  # type: ignore[misc]
+                        [found.loaded for found in tools.search(wanted)] == [True] * len(names)
+                    ),
+                    "its tools",
+                )
                 answered = tools.call(f"{provider}.{names[-1]}", {"who": "you"}, on_approval=lambda _: "approve")
                 assert answered.value == "you!"
 
