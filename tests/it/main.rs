@@ -12,6 +12,7 @@ mod batches;
 mod bed;
 mod call;
 mod canary;
+mod cleaning;
 mod cli;
 mod consent;
 mod crash;

@@ -34,6 +34,14 @@ impl Findings {
         }
     }
 
+    /// Takes note of what was found in the same output in another form: each thing once.
+    pub fn cover(&mut self, same: &Self) {
+        for (found, count) in &same.counts {
+            let places = self.counts.entry(*found).or_insert(*count);
+            places.places = places.places.max(count.places);
+        }
+    }
+
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()

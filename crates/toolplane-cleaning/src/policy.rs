@@ -1,9 +1,12 @@
 //! What is looked for, and what is done about it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// A class of things that are found in outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Keys, tokens, passwords, private keys, also in URLs.
@@ -46,6 +49,7 @@ impl Class {
 
 /// What is done about a class of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Treatment {
     /// It is not looked for.
@@ -72,6 +76,7 @@ impl Treatment {
 
 /// What is done about each class. Personal data is kept unless it is said otherwise: what a tool is asked for is often a person's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CleaningPolicy {
     /// Keys, tokens, passwords.
@@ -133,6 +138,19 @@ impl CleaningPolicy {
             Class::Invisible => self.invisible,
             Class::Instructions => self.instructions,
             Class::Markup => self.markup,
+        }
+    }
+
+    /// This policy with other treatments of some classes.
+    #[must_use]
+    pub fn with(&self, set: &BTreeMap<Class, Treatment>) -> Self {
+        let of = |class: Class| set.get(&class).copied().unwrap_or(self.of(class));
+        Self {
+            credentials: of(Class::Credentials),
+            personal: of(Class::Personal),
+            invisible: of(Class::Invisible),
+            instructions: of(Class::Instructions),
+            markup: of(Class::Markup),
         }
     }
 

@@ -11,7 +11,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::refs::{ArtifactRef, ResourceRef};
-use toolplane_records::result::ContentBlock;
+use toolplane_records::result::{Cleaned, ContentBlock};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, RedactionState, ResultStatus};
 
@@ -158,6 +158,8 @@ pub struct ReportedOutcome {
     pub undeclared_modifiers: usize,
     /// Whether anything was taken out of it; absent when it was not checked.
     pub redaction_state: Option<RedactionState>,
+    /// What cleaning found in it.
+    pub cleaned: Vec<Cleaned>,
 }
 
 /// A command to one invocation.

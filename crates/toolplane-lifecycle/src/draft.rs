@@ -6,9 +6,11 @@ use toolplane_records::event::LogEvent;
 use toolplane_records::ids::ResultId;
 use toolplane_records::invocation::{Invocation, Lease, StatusTransition};
 use toolplane_records::persistence::ResultPersistence;
-use toolplane_records::result::ToolResult;
+use toolplane_records::result::{Cleaned, ToolResult};
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{AbortReason, EventClass, Hold, InvocationStatus, PersistenceStrategy, QueueState};
+use toolplane_records::vocabulary::{
+    AbortReason, EventClass, Hold, InvocationStatus, PersistenceStrategy, QueueState, RedactionState,
+};
 
 use crate::command::LeaseKey;
 use crate::data::{EventData, data};
@@ -25,12 +27,22 @@ pub(crate) struct Draft {
     effects: Vec<Effect>,
     /// Context modifiers that are not let through, and why in one stable word; the log says so.
     pub(crate) dropped_modifiers: Option<(usize, &'static str)>,
+    /// What cleaning found in the output; the log says so where something was taken out.
+    pub(crate) cleaned: Vec<Cleaned>,
     now: Timestamp,
 }
 
 impl Draft {
     pub(crate) fn of(invocation: Invocation, now: Timestamp) -> Self {
-        Self { invocation, events: Vec::new(), terminal: None, effects: Vec::new(), dropped_modifiers: None, now }
+        Self {
+            invocation,
+            events: Vec::new(),
+            terminal: None,
+            effects: Vec::new(),
+            dropped_modifiers: None,
+            cleaned: Vec::new(),
+            now,
+        }
     }
 
     pub(crate) fn done(self) -> Transition {
@@ -222,6 +234,13 @@ impl Draft {
             created.add("context_modifiers_dropped", &data! { "count": count, "reason": reason }.payload());
         }
         self.event(EventClass::ResultCreated, created);
+        if result.redaction_state == Some(RedactionState::Redacted) {
+            let mut redacted = data! { "result_id": result.result_id };
+            if !self.cleaned.is_empty() {
+                redacted.add("cleaned", &self.cleaned);
+            }
+            self.event(EventClass::ResultRedacted, redacted);
+        }
         if let Some(cancel) = &mut self.invocation.cancel
             && to != InvocationStatus::Canceled
             && cancel.failed.is_none()

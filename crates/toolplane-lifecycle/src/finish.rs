@@ -5,7 +5,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
-use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::result::{Cleaned, ContentBlock, ToolResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
     AbortReason, ContextModifierPolicy, ErrorClass, EventClass, InvocationStatus as Status, Recoverability,
@@ -71,6 +71,8 @@ fn ended(
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().map(SmolStr::from));
     let persistence = outcome.persistence.clone();
+    draft.cleaned = std::mem::take(&mut outcome.cleaned);
+    outcome.evidence_refs.extend(draft.cleaned.iter().map(Cleaned::evidence));
     if outcome.undeclared_modifiers > 0 {
         draft.dropped_modifiers = Some((outcome.undeclared_modifiers, "not_declared"));
     }

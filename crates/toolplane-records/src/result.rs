@@ -56,6 +56,29 @@ pub enum ContentBlock {
     Empty,
 }
 
+/// What cleaning found in the outputs of one ending by one of its rules (ours). Says what was found and never what it said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleaned {
+    /// What kind of thing it is, e.g. `credentials`.
+    pub class: SmolStr,
+    /// The rule that knows it, e.g. `github_token`.
+    pub rule: SmolStr,
+    /// What was done about it: `mark`, `mask` or `drop`.
+    pub treatment: SmolStr,
+    /// In how many places it was found.
+    pub places: u64,
+    /// The output is not to be trusted for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taints: bool,
+}
+
+impl Cleaned {
+    /// As it stands among the evidence of a result: `cleaning:mask:github_token:2`.
+    pub fn evidence(&self) -> String {
+        format!("cleaning:{}:{}:{}", self.treatment, self.rule, self.places)
+    }
+}
+
 /// The terminal result of one invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {

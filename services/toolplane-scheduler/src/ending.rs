@@ -1,6 +1,6 @@
 //! From the report of an ended execution to its result, the same whichever worker reports it.
 //!
-//! A report is read, checked against what its tool declares, shown to the hooks after the call, and only then kept and
+//! A report is cleaned, read, checked against what its tool declares, shown to the hooks after the call, and only then kept and
 //! told. Where no hook is asked about it, its result is stored with the report. Where one is, the report is stored
 //! first, so that its worker may forget it and nothing is lost; the hooks are asked after that, and their word and the
 //! result are one more commit. Nothing can be read of an ending whose hooks have not been asked, and what they took out
@@ -28,6 +28,7 @@ use toolplane_records::vocabulary::HookEvent;
 use toolplane_results::PayloadStore;
 
 use crate::calls::{Attached, Calls};
+use crate::cleaning::Cleaning;
 use crate::dispatch::AsksHooks;
 use crate::plan::DispatchPlan;
 use crate::provider_news::ProviderNews;
@@ -53,6 +54,8 @@ struct EndingParts {
     calls: Calls,
     hooks: Hooks,
     payloads: PayloadStore,
+    /// What is taken out of everything a tool gives.
+    cleaning: Cleaning,
     /// Told how calls of providers' tools end.
     news: ProviderNews,
     schemas: Schemas,
@@ -77,17 +80,17 @@ pub(crate) enum ReportReceipt {
 }
 
 impl Endings {
-    /// Endings of `calls`, shown to `hooks` and kept in `payloads`.
+    /// Endings of `calls`, cleaned, shown to `hooks` and kept in `payloads`.
     pub(crate) fn new(
         calls: Calls,
         hooks: Hooks,
-        payloads: PayloadStore,
+        (payloads, cleaning): (PayloadStore, Cleaning),
         news: ProviderNews,
         max_inline_bytes: u64,
         capture: bool,
     ) -> Self {
         let schemas = Schemas::default();
-        Self(Arc::new(EndingParts { calls, hooks, payloads, news, schemas, max_inline_bytes, capture }))
+        Self(Arc::new(EndingParts { calls, hooks, payloads, cleaning, news, schemas, max_inline_bytes, capture }))
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
@@ -109,7 +112,17 @@ impl Endings {
             return Ok(ReportReceipt::Fenced);
         }
         let plan = inner.calls.plans().of(&record).await?;
-        let ending = StoredReport { outcome: reported, progress_left_out };
+        let mut reported = reported;
+        let cleaned = match &mut reported {
+            Some(outcome) => {
+                let now = inner.calls.now().await?;
+                let cleaned = inner.cleaning.ending(&inner.payloads, &record, lease.lease_no, outcome, now);
+                cleaned.await.map_err(RecordError::Objects)?
+            }
+            None => Default::default(),
+        };
+        let ending =
+            StoredReport { outcome: reported, progress_left_out, ..Default::default() }.with_cleaned(&cleaned.found);
         let kept = inner.hooks.any().then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
@@ -118,6 +131,10 @@ impl Endings {
             None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone())).await,
         };
         if stored.is_ok() {
+            // What is durable names none of them; before that, a worker that reports again needs them.
+            for uri in &cleaned.replaced {
+                self.forget(uri).await;
+            }
             let error = report.error.as_ref().filter(|_| report::is_error(report.status));
             inner.news.called(&record.tenant, &record.tool_id, &record.invocation_id, error);
         }
@@ -145,8 +162,10 @@ impl Endings {
         ending: StoredReport,
     ) -> Result<Report, RecordError> {
         let now = self.0.calls.now().await?;
+        let cleaned = ending.cleaned();
         let mut report = report::read(record, lease_no, ending.outcome, now);
         report.progress_left_out = ending.progress_left_out;
+        report.cleaned = cleaned;
         if let Some(plan) = plan {
             rules::apply(&mut report, plan, record.safety.is_idempotent, &self.0.schemas, &self.0.payloads, now).await;
         }

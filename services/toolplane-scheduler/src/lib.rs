@@ -16,6 +16,7 @@
 
 mod background;
 mod calls;
+mod cleaning;
 mod cluster;
 mod dispatch;
 mod effects;

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use toolplane_cleaning::CleaningPolicy;
 use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_results::payload::PayloadOptions;
 use toolplane_runtime::Config;
-use toolplane_runtime::config::StoreBackend;
+use toolplane_runtime::config::{CleaningRuleConfig, SchedulerConfig, StoreBackend};
 
+use crate::cleaning::CleaningRule;
 use crate::intake::{SpecLimits, ToolLimits};
 use crate::limits::{ConfiguredBounds, ToolBound};
 use crate::parts::PartsOptions;
@@ -34,6 +36,10 @@ pub struct SchedulerOptions {
     pub(crate) objects: PathBuf,
     /// How large they may be, and for how long they are kept.
     pub(crate) payloads: PayloadOptions,
+    /// What is taken out of what tools give.
+    pub(crate) cleaning: CleaningPolicy,
+    /// What of some tools is treated differently.
+    pub(crate) cleaning_rules: Vec<CleaningRule>,
     /// Whether traces hold what calls say.
     pub(crate) capture_content: bool,
     /// Most calls followed at once, and most of one tenant.
@@ -69,11 +75,23 @@ impl SchedulerOptions {
                 max_bytes: config.objects.max_bytes,
                 retention_days: config.objects.retention_days,
             },
+            cleaning: settings.cleaning.clone(),
+            cleaning_rules: cleaning_rules(settings),
             capture_content: config.telemetry.capture_content,
             watchers: (settings.max_watchers, settings.max_watchers_per_tenant),
             max_message_bytes: config.server.max_message_bytes,
         }
     }
+}
+
+fn cleaning_rules(settings: &SchedulerConfig) -> Vec<CleaningRule> {
+    let rules = settings.cleaning_rules.iter();
+    let rule = |rule: &CleaningRuleConfig| CleaningRule {
+        tenant: rule.tenant.clone(),
+        tool: rule.tool.clone(),
+        set: rule.set.clone(),
+    };
+    rules.map(rule).collect()
 }
 
 /// The settings of the parts.

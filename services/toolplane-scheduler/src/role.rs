@@ -17,6 +17,7 @@ use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
 use crate::background::Background;
+use crate::cleaning::Cleaning;
 use crate::ending::{self, Endings};
 use crate::environment::Environment;
 use crate::error::SchedulerError;
@@ -27,7 +28,7 @@ use crate::parts::{Opened, Outside, Parts};
 use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts};
-use crate::storage::Shards;
+use crate::storage::{RecordError, Shards};
 
 /// The services of the role, as health checks name them.
 const INVOCATIONS: &str = "toolplane.v1.InvocationService";
@@ -95,7 +96,9 @@ impl SchedulerRole {
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
         let news = ProviderNews::default();
-        let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), news.clone(), most_inline, capture);
+        let cleaning = Cleaning::new(&options.cleaning, &options.cleaning_rules).map_err(RecordError::Pattern)?;
+        let kept = (payloads.clone(), cleaning.clone());
+        let endings = Endings::new(calls.clone(), hooks.clone(), kept, news.clone(), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
         let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, quarantine);
@@ -121,6 +124,7 @@ impl SchedulerRole {
             starts,
             fleet,
             endings: endings.clone(),
+            cleaning,
             news: news.clone(),
             terms: options.terms,
         };

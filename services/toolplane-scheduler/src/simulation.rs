@@ -27,6 +27,7 @@ pub use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatch
 pub use crate::storage::RecordError;
 
 use crate::calls::{Admission, Admitted};
+use crate::cleaning::Cleaning;
 use crate::dispatch::EveryDecisionHolds;
 use crate::ending::Endings;
 use crate::groups::{AdmittedBatch, BatchAdmission};
@@ -103,15 +104,22 @@ impl SimulatedScheduler {
         let Opened { parts, loops, .. } = Parts::open(store, objects.clone(), options, outside).await?;
         environment.spawn(loops.run(std::future::pending()));
         let calls = parts.calls.clone();
-        let endings =
-            Endings::new(calls.clone(), no_hooks().await, objects, ProviderNews::default(), MAX_INLINE_BYTES, false);
+        let cleaning = Cleaning::usual();
+        let endings = Endings::new(
+            calls.clone(),
+            no_hooks().await,
+            (objects, cleaning.clone()),
+            ProviderNews::default(),
+            MAX_INLINE_BYTES,
+            false,
+        );
         let terms = WorkerTerms {
             heartbeat_ms: durations.lease / 3,
             lease_ms: durations.lease,
             max_inline_bytes: MAX_INLINE_BYTES,
         };
         let (starts, fleet) = (parts.starts.clone(), parts.fleet.clone());
-        let sessions = WorkerParts { calls, starts, fleet, endings, news: ProviderNews::default(), terms };
+        let sessions = WorkerParts { calls, starts, fleet, endings, cleaning, news: ProviderNews::default(), terms };
         Ok(Self { parts, sessions })
     }
 

@@ -1,6 +1,7 @@
 //! The scheduler between stand-ins for the services it asks: what reaches a worker, and what happens to a call when
 //! rules, tools or people change their mind while it waits.
 
+mod cleaned;
 mod edits;
 mod endings;
 mod fakes;
@@ -31,6 +32,7 @@ use toolplane_runtime::{Caller, Config};
 use toolplane_store::MemoryStore;
 
 use crate::calls::{Admitted, Moment};
+use crate::cleaning::{Cleaning, CleaningRule};
 use crate::dispatch::{Decisions as _, WorkerInfo, WorkerLink, WorkerMessage};
 use crate::ending::{self, Endings};
 use crate::environment::Environment;
@@ -84,6 +86,15 @@ impl World {
     }
 
     async fn with_all_hooks(ids: &[&str], after: &[&str]) -> Self {
+        Self::with_all(ids, after, Cleaning::usual()).await
+    }
+
+    /// That cleans outputs so.
+    async fn cleaning(cleaning: Cleaning) -> Self {
+        Self::with_all(&[], &[], cleaning).await
+    }
+
+    async fn with_all(ids: &[&str], after: &[&str], cleaning: Cleaning) -> Self {
         let fakes = Fakes::start().await;
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
@@ -111,7 +122,14 @@ impl World {
             parts.workers.clone(),
             parts.quarantine.clone(),
         ));
-        let endings = Endings::new(calls.clone(), hooks_after, objects.clone(), ProviderNews::default(), 65_536, false);
+        let endings = Endings::new(
+            calls.clone(),
+            hooks_after,
+            (objects.clone(), cleaning),
+            ProviderNews::default(),
+            65_536,
+            false,
+        );
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let approvals = Approvals::new(permission.client(), calls, rechecker.clone());
         let rechecks = RecheckLoop {
@@ -176,8 +194,14 @@ impl World {
         };
         let opened =
             Parts::open(self.store.clone(), self.objects.clone(), PartsOptions::default(), outside).await.unwrap();
-        let endings =
-            Endings::new(opened.parts.calls, hooks, self.objects.clone(), ProviderNews::default(), 65_536, false);
+        let endings = Endings::new(
+            opened.parts.calls,
+            hooks,
+            (self.objects.clone(), Cleaning::usual()),
+            ProviderNews::default(),
+            65_536,
+            false,
+        );
         (endings, opened.hooks_overdue)
     }
 

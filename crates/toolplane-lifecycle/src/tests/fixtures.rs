@@ -100,6 +100,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Rep
         hooks: vec![],
         undeclared_modifiers: 0,
         redaction_state: None,
+        cleaned: Vec::new(),
     })
 }
 

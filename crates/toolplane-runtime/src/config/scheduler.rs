@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use toolplane_cleaning::{Class, CleaningPolicy, Treatment};
 
 use super::error::ConfigError;
 
@@ -50,6 +51,23 @@ pub struct SchedulerConfig {
     pub tools: Vec<ToolLimit>,
     /// Share of a tenant among waiting tenants; 1 when it is not named.
     pub weights: BTreeMap<String, u32>,
+    /// What is done about credentials, data of persons, unseen characters, instructions and markup in what tools give.
+    pub cleaning: CleaningPolicy,
+    /// Tools and tenants whose outputs are cleaned differently. The first entry that fits a call applies.
+    pub cleaning_rules: Vec<CleaningRuleConfig>,
+}
+
+/// How outputs of some tools are cleaned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct CleaningRuleConfig {
+    /// Of this tenant; of all when empty.
+    pub tenant: String,
+    /// Of tools of this full name, or pattern with `*` and `?`, e.g. `crm.*`; of all when empty.
+    pub tool: String,
+    /// What differs, by class: e.g. `{ personal = "mask" }`.
+    pub set: BTreeMap<Class, Treatment>,
 }
 
 /// Bounds of some tools.
@@ -87,6 +105,8 @@ impl Default for SchedulerConfig {
             idempotency_window_seconds: DAY_SECONDS,
             tools: Vec::new(),
             weights: BTreeMap::new(),
+            cleaning: CleaningPolicy::default(),
+            cleaning_rules: Vec::new(),
         }
     }
 }
@@ -113,6 +133,17 @@ impl SchedulerConfig {
             if limit.tool.is_empty() {
                 let key = format!("scheduler.tools[{index}].tool");
                 return Err(ConfigError::value(&key, "must name a tool, or be a pattern such as `files.*`"));
+            }
+        }
+        self.cleaning.check().map_err(|error| ConfigError::value("scheduler.cleaning", error.to_string()))?;
+        for (index, rule) in self.cleaning_rules.iter().enumerate() {
+            let key = format!("scheduler.cleaning_rules[{index}]");
+            let wrong = |error: String| ConfigError::value(&key, error);
+            self.cleaning.with(&rule.set).check().map_err(|error| wrong(error.to_string()))?;
+            if rule.tenant.is_empty() && rule.tool.is_empty() {
+                return Err(wrong(
+                    "must name a tenant, a tool or both; what holds for all is said in `scheduler.cleaning`".to_owned(),
+                ));
             }
         }
         for (tenant, weight) in &self.weights {

@@ -48,7 +48,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // The counted allocations are there in builds for benches alone.
-    ("toolplane-runtime", &["toolplane-allocations", "toolplane-credentials", "toolplane-records"]),
+    (
+        "toolplane-runtime",
+        &["toolplane-allocations", "toolplane-cleaning", "toolplane-credentials", "toolplane-records"],
+    ),
     (
         "toolplane-hooks",
         &["toolplane-matching", "toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"],
@@ -119,6 +122,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "toolplane-backend",
             "toolplane-catalog",
+            "toolplane-cleaning",
             "toolplane-faultpoint",
             "toolplane-hooks",
             "toolplane-lifecycle",

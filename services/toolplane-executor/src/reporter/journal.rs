@@ -3,7 +3,8 @@
 //!
 //! One append-only log in segments, written by one thread: endings that come together share one `fdatasync`. A call costs
 //! that one wait, so only those are kept that cannot simply run again: calls that must not be repeated, and long ones. An
-//! ending leaves the log when the scheduler has acknowledged it; a segment whose endings have all left is removed.
+//! ending leaves the log when the scheduler has acknowledged it; a segment whose endings have all left is removed, and the newest is emptied
+//! when its worker has had nothing to do for a while or stops.
 //!
 //! A log that cannot be written is no reason to lose a result: the call is reported as without a journal.
 
@@ -11,8 +12,9 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -33,6 +35,9 @@ use log::{Log, key_of};
 
 /// Orders taken at once.
 const GROUP: usize = 256;
+
+/// How long nothing is asked before a log without endings is emptied.
+const QUIET: Duration = Duration::from_secs(10);
 
 /// What the writing thread is asked to do.
 #[derive(Debug)]
@@ -108,9 +113,17 @@ impl Drop for Journal {
     }
 }
 
-/// Carries out orders until no sender is left.
+/// Carries out orders until no sender is left. What is needed no more is not left lying about: endings are as tools gave them.
 fn write(mut log: Log, orders: &Receiver<Order>) {
-    while let Ok(first) = orders.recv() {
+    loop {
+        let first = match orders.recv_timeout(QUIET) {
+            Ok(first) => first,
+            Err(RecvTimeoutError::Timeout) => {
+                log.empty();
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return log.empty(),
+        };
         let more = std::iter::from_fn(|| orders.try_recv().ok()).take(GROUP);
         let group: Vec<_> = std::iter::once(first).chain(more).collect();
         let mut answers = Vec::new();

@@ -119,6 +119,7 @@ impl Starts {
             hooks: Vec::new(),
             undeclared_modifiers: 0,
             redaction_state: None,
+            cleaned: Vec::new(),
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.calls.command(&lease.call(), command).await {

@@ -16,7 +16,7 @@ use super::told::text_of;
 /// Where hooks were asked, nothing stays that they have not seen: what the worker worded for the model and for people
 /// is left out, as it is where there is too much of it.
 pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -> ReportedOutcome {
-    let Report { status, error, output, words, beside, progress_left_out, .. } = report;
+    let Report { status, error, output, words, beside, progress_left_out, cleaned, .. } = report;
     let ReportedWords { mut facing, mut summary } = words;
     let worded: u64 = facing.iter().filter_map(text_of).map(|text| text.len() as u64).sum();
     if effects.asked || worded > max_inline_bytes || facing.iter().all(|block| *block == ContentBlock::Empty) {
@@ -45,6 +45,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         hooks: effects.records,
         undeclared_modifiers: beside.undeclared_modifiers,
         redaction_state: if effects.redacted { Some(RedactionState::Redacted) } else { output.redaction },
+        cleaned,
     }
 }
 

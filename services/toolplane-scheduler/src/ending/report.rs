@@ -11,7 +11,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::persistence::{PersistenceThreshold, ResultPersistence};
 use toolplane_records::refs::{ArtifactRef, ResourceRef};
-use toolplane_records::result::ContentBlock;
+use toolplane_records::result::{Cleaned, ContentBlock};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultStatus};
 use toolplane_results::outputs::Decided;
@@ -40,6 +40,8 @@ pub(super) struct Report {
     pub(super) duration_ms: u64,
     /// Reports of its progress that are not in the log.
     pub(super) progress_left_out: u64,
+    /// What cleaning found in it.
+    pub(super) cleaned: Vec<Cleaned>,
 }
 
 /// What a tool gave.
@@ -138,6 +140,7 @@ fn decode(
         },
         duration_ms: reported.duration_ms,
         progress_left_out: 0,
+        cleaned: Vec::new(),
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
     let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
@@ -223,6 +226,7 @@ impl Report {
             beside: ReportedBeside::default(),
             duration_ms: 0,
             progress_left_out: 0,
+            cleaned: Vec::new(),
         }
     }
 

@@ -151,12 +151,12 @@ impl Endings {
         self.read(record, plan.as_deref(), record.lease_no, ending).await
     }
 
-    /// Removes what hooks took out. Nothing names it any more, so a failure leaves no more than an object that cannot
+    /// Removes what hooks or cleaning took out. Nothing names it any more, so a failure leaves no more than an object that cannot
     /// be reached.
-    async fn forget(&self, uri: &str) {
+    pub(super) async fn forget(&self, uri: &str) {
         let Ok(key) = uri.parse::<PayloadKey>() else { return };
         if let Err(error) = self.0.payloads.remove(&key).await {
-            tracing::warn!(%error, "an output that hooks removed is still in the object store; no record names it");
+            tracing::warn!(%error, "an output that was taken out is still in the object store; no record names it");
         }
     }
 }

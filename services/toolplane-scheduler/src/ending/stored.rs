@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use prost::Message as _;
 use toolplane_proto::v1;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::result::Cleaned;
 
 /// What is known of an ended execution when its report comes.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -13,12 +15,26 @@ pub(crate) struct StoredReport {
     /// Reports of its progress that are not in the log.
     #[prost(uint64, tag = "2")]
     pub(crate) progress_left_out: u64,
+    /// What cleaning found in the outcome, each as JSON.
+    #[prost(string, repeated, tag = "3")]
+    pub(crate) cleaned: Vec<String>,
 }
 
 impl StoredReport {
     /// The stored form.
     pub(crate) fn to_bytes(&self) -> Bytes {
         self.encode_to_vec().into()
+    }
+
+    /// With what cleaning found.
+    pub(crate) fn with_cleaned(mut self, found: &[Cleaned]) -> Self {
+        self.cleaned = found.iter().map(|found| JsonPayload::of(found).text().to_owned()).collect();
+        self
+    }
+
+    /// What cleaning found.
+    pub(crate) fn cleaned(&self) -> Vec<Cleaned> {
+        self.cleaned.iter().filter_map(|found| serde_json::from_str(found).ok()).collect()
     }
 
     /// Reads the stored form. What cannot be read is an ending without an outcome.

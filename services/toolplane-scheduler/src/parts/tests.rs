@@ -312,6 +312,7 @@ fn succeeded(text: &str) -> Box<ReportedOutcome> {
         hooks: vec![],
         undeclared_modifiers: 0,
         redaction_state: None,
+        cleaned: Vec::new(),
     })
 }
 

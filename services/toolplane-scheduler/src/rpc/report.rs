@@ -86,7 +86,12 @@ impl CallReports {
     }
 
     /// An execution says how far it is. What comes while an earlier report is being stored takes the place of the one before it.
-    async fn progress(&self, lease: &LeaseKey, progress: ToolProgress) {
+    async fn progress(&self, lease: &LeaseKey, mut progress: ToolProgress) {
+        // A call that is not there has no progress.
+        let Ok(record) = self.parts.calls.cached(&lease.call()).await else { return };
+        for text in [&mut progress.message, &mut progress.current_step] {
+            self.parts.cleaning.said(&record, text);
+        }
         let name = lease.lease_id.as_str();
         if !self.news.put(name, progress) {
             return;
@@ -134,7 +139,11 @@ impl CallReports {
     }
 
     /// A running tool asks a question. A question without a person to answer it is declined at once.
-    async fn ask(&self, lease: LeaseKey, asked: v1::InputRequested) {
+    async fn ask(&self, lease: LeaseKey, mut asked: v1::InputRequested) {
+        if let Ok(record) = self.parts.calls.cached(&lease.call()).await {
+            self.parts.cleaning.said(&record, &mut asked.prompt);
+            asked.schema.iter_mut().for_each(|schema| self.parts.cleaning.said_json(&record, schema));
+        }
         let schema = field::optional::<_, JsonPayload>("schema", asked.schema).ok();
         let Some(schema) = schema.filter(|schema| answer::is_askable(schema.as_ref()) && !asked.input_id.is_empty())
         else {

@@ -3,6 +3,7 @@
 use toolplane_proto::v1;
 
 use crate::calls::Calls;
+use crate::cleaning::Cleaning;
 use crate::dispatch::{Fleet, Starts};
 use crate::ending::Endings;
 use crate::provider_news::ProviderNews;
@@ -34,6 +35,8 @@ pub(crate) struct WorkerParts {
     pub(crate) starts: Starts,
     pub(crate) fleet: Fleet,
     pub(crate) endings: Endings,
+    /// Cleans what tools say while they run.
+    pub(crate) cleaning: Cleaning,
     /// Told what workers hear of providers.
     pub(crate) news: ProviderNews,
     pub(crate) terms: WorkerTerms,

@@ -16,16 +16,16 @@ use crate::ending::{ReportReceipt, StoredReport};
 
 const SECRET: &str = "s3cret";
 
-fn text(text: &str) -> v1::ContentBlock {
+pub(super) fn text(text: &str) -> v1::ContentBlock {
     (&ContentBlock::Text { text: text.to_owned() }).into()
 }
 
 /// A success that says this everywhere a worker can say something.
-fn success(said: &str) -> v1::ExecutionOutcome {
+pub(super) fn success(said: &str) -> v1::ExecutionOutcome {
     v1::ExecutionOutcome { content: vec![text(said)], ..bare("succeeded") }
 }
 
-fn bare(status: &str) -> v1::ExecutionOutcome {
+pub(super) fn bare(status: &str) -> v1::ExecutionOutcome {
     v1::ExecutionOutcome { status: status.to_owned(), ..Default::default() }
 }
 
@@ -37,7 +37,7 @@ fn keeps(how: v1::PersistenceStrategy) -> v1::HookOutput {
     v1::HookOutput { persistence: how.into(), ..Default::default() }
 }
 
-fn texts(blocks: &[ContentBlock]) -> Vec<&str> {
+pub(super) fn texts(blocks: &[ContentBlock]) -> Vec<&str> {
     let text = blocks.iter().map(|block| match block {
         ContentBlock::Text { text } => Some(text.as_str()),
         _ => None,
@@ -45,7 +45,7 @@ fn texts(blocks: &[ContentBlock]) -> Vec<&str> {
     text.flatten().collect()
 }
 
-fn reference(result: &ToolResult) -> Option<&PayloadRef> {
+pub(super) fn reference(result: &ToolResult) -> Option<&PayloadRef> {
     result.content.iter().find_map(|block| match block {
         ContentBlock::PersistedOutputRef { payload } => Some(payload),
         _ => None,
@@ -54,7 +54,7 @@ fn reference(result: &ToolResult) -> Option<&PayloadRef> {
 
 impl World {
     /// A call that a worker holds.
-    async fn leased(&self) -> LeaseKey {
+    pub(super) async fn leased(&self) -> LeaseKey {
         let record = self.call(r#"{"path":"a","key":"s3cret"}"#).await;
         self.lease_of(&record.invocation_id).await
     }
@@ -70,7 +70,7 @@ impl World {
     }
 
     /// The result of a call whose worker reported this.
-    async fn ended(&self, lease: &LeaseKey, outcome: v1::ExecutionOutcome) -> ToolResult {
+    pub(super) async fn ended(&self, lease: &LeaseKey, outcome: v1::ExecutionOutcome) -> ToolResult {
         assert_eq!(self.endings.take(lease, Some(outcome), 0).await.unwrap(), ReportReceipt::Stored);
         let terminal = |record: &Invocation| record.status.is_terminal();
         self.until_it(&lease.invocation_id, terminal).await.expect("an end");
@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Keeps `bytes` as the worker of `lease` would.
-    async fn upload(&self, lease: &LeaseKey, bytes: &str) -> PayloadRef {
+    pub(super) async fn upload(&self, lease: &LeaseKey, bytes: &str) -> PayloadRef {
         let origin = PayloadOrigin {
             tenant: toolplane_records::ids::TenantId::unauthenticated(),
             invocation_id: lease.invocation_id.clone(),
@@ -89,7 +89,7 @@ impl World {
         self.objects.put(&origin, bytes.to_owned().into()).await.unwrap()
     }
 
-    async fn is_kept(&self, payload: &PayloadRef) -> bool {
+    pub(super) async fn is_kept(&self, payload: &PayloadRef) -> bool {
         let now = self.parts.calls.now().await.unwrap();
         self.objects.read_verified(payload, 1 << 20, now).await.is_ok()
     }
@@ -103,7 +103,7 @@ impl World {
     }
 }
 
-fn uploaded(payload: &PayloadRef, preview: &str) -> v1::ExecutionOutcome {
+pub(super) fn uploaded(payload: &PayloadRef, preview: &str) -> v1::ExecutionOutcome {
     let kept = v1::PersistedOutput {
         name: "result".into(),
         strategy: v1::PersistenceStrategy::PreviewAndPersist.into(),
@@ -279,7 +279,7 @@ async fn an_ending_nobody_asks_hooks_about_any_more_is_taken_over() {
         // As a scheduler leaves it that dies right after it has stored the report.
         let due_at = world.parts.calls.now().await.unwrap().plus_millis(600_000);
         let command = |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at };
-        let ending = StoredReport { outcome: Some(success(SECRET)), progress_left_out: 7 };
+        let ending = StoredReport { outcome: Some(success(SECRET)), progress_left_out: 7, ..Default::default() };
         let attached = Attached { ending: Some(ending.to_bytes()), ..Attached::default() };
         world.parts.calls.command_with(&lease.call(), attached, command).await.unwrap();
         for _ in 0..takes {

@@ -269,6 +269,7 @@ fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
         hooks: vec![],
         undeclared_modifiers: 0,
         redaction_state: None,
+        cleaned: Vec::new(),
     }
 }
 

@@ -126,6 +126,17 @@ impl Log {
         written
     }
 
+    /// Leaves nothing on disk, where no ending is needed any more.
+    pub(super) fn empty(&mut self) {
+        let is_empty = self.segments.get(&self.newest).is_none_or(|segment| segment.bytes == 0);
+        if self.places.is_empty()
+            && !is_empty
+            && let Err(error) = self.start_over()
+        {
+            tracing::debug!(%error, "the journal of endings could not be emptied");
+        }
+    }
+
     /// Makes the next write fail, as a broken disk would.
     #[cfg(test)]
     pub(super) fn break_file(&mut self) {

@@ -135,6 +135,23 @@ fn it_is_bounded() {
 }
 
 #[tokio::test]
+async fn a_worker_that_stops_leaves_no_ending_that_was_acknowledged() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = Journal::open(dir.path()).unwrap();
+    for name in ["a", "b"] {
+        journal.keep(&finished(name, "what a tool gave")).await.unwrap();
+    }
+    journal.settle(&lease("a"));
+    drop(journal);
+    let (journal, left) = Journal::open(dir.path()).unwrap();
+    assert_eq!(names(&left), ["inv_b"], "one was not");
+    journal.settle(&lease("b"));
+    drop(journal);
+    let bytes: Vec<u8> = segments(dir.path()).iter().flat_map(|path| std::fs::read(path).unwrap()).collect();
+    assert_eq!(String::from_utf8_lossy(&bytes), "");
+}
+
+#[tokio::test]
 async fn a_disk_that_fails_is_said_and_the_next_ending_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, _) = Log::open(dir.path()).unwrap();

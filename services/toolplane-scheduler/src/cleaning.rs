@@ -1,0 +1,165 @@
+//! What tools give is cleaned before anything of it is stored, shown or passed on, whichever worker ran them.
+//!
+//! Which classes of things are looked for, and what is done about them, is said by the configuration for all tools, and for some tools
+//! and tenants differently ([`CleaningRule`]). What a worker says of an execution is cleaned as a message, before it is read: nothing that
+//! comes after it has seen what was taken out. Outputs that a worker has kept in the object store are cleaned where they are
+//! ([`kept`]), and stand there anew under another name.
+
+mod kept;
+mod message;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings, Treatment};
+use toolplane_matching::glob::{InvalidGlob, TextGlob};
+use toolplane_proto::v1;
+use toolplane_records::SmolStr;
+use toolplane_records::ids::TenantId;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::result::Cleaned;
+use toolplane_records::time::Timestamp;
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::error::PayloadError;
+
+/// Longest JSON value of the object store that is cleaned as one; a longer one is cleaned as a text.
+const MAX_JSON: u64 = 16 * 1024 * 1024;
+
+/// How outputs of some tools are cleaned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CleaningRule {
+    /// Of this tenant; of all where it is empty.
+    pub(crate) tenant: String,
+    /// Of tools whose full name fits this pattern; of all where it is empty.
+    pub(crate) tool: String,
+    /// What differs from how all others are cleaned.
+    pub(crate) set: BTreeMap<Class, Treatment>,
+}
+
+/// Cleans what tools give. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Cleaning(Arc<Cleaners>);
+
+#[derive(Debug)]
+struct Cleaners {
+    usual: OutputCleaner,
+    /// The first that fits applies.
+    rules: Vec<(Fits, OutputCleaner)>,
+}
+
+/// Which calls a rule is for.
+#[derive(Debug)]
+struct Fits {
+    tenant: Option<TenantId>,
+    tool: Option<TextGlob>,
+}
+
+/// Cleans outputs of calls that are cleaned alike.
+#[derive(Clone, Debug)]
+struct OutputCleaner {
+    /// Texts that are shown.
+    shown: Cleaner,
+    /// Texts that are kept: characters nobody sees stay in them, because bytes are kept exactly.
+    kept: Cleaner,
+    /// Bytes that are no text: only credentials have a form that no other bytes have.
+    binary: Cleaner,
+}
+
+/// What cleaning did to an ending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// What was found.
+    pub(crate) found: Vec<Cleaned>,
+    /// Addresses of outputs that stand under other names now; to be removed once the ending is durable.
+    pub(crate) replaced: Vec<String>,
+}
+
+impl Cleaning {
+    /// By `usual`, and by the first of `rules` that fits a call. Returns an error on the first malformed pattern.
+    pub(crate) fn new(usual: &CleaningPolicy, rules: &[CleaningRule]) -> Result<Self, InvalidGlob> {
+        let ready = |rule: &CleaningRule| {
+            let tenant = Some(rule.tenant.as_str()).filter(|tenant| !tenant.is_empty()).map(TenantId::from_trusted);
+            let tool = Some(rule.tool.as_str()).filter(|tool| !tool.is_empty()).map(TextGlob::parse).transpose()?;
+            Ok((Fits { tenant, tool }, OutputCleaner::new(&usual.with(&rule.set))))
+        };
+        let rules = rules.iter().map(ready).collect::<Result<_, InvalidGlob>>()?;
+        Ok(Self(Arc::new(Cleaners { usual: OutputCleaner::new(usual), rules })))
+    }
+
+    /// By the usual policy alone.
+    pub(crate) fn usual() -> Self {
+        Self(Arc::new(Cleaners { usual: OutputCleaner::new(&CleaningPolicy::default()), rules: Vec::new() }))
+    }
+
+    fn of(&self, record: &Invocation) -> &OutputCleaner {
+        let fits = |fits: &Fits| {
+            fits.tenant.as_ref().is_none_or(|tenant| *tenant == record.tenant)
+                && fits.tool.as_ref().is_none_or(|tool| tool.is_match(&record.tool_name))
+        };
+        self.0.rules.iter().find(|(rule, _)| fits(rule)).map_or(&self.0.usual, |(_, cleaner)| cleaner)
+    }
+
+    /// Cleans what a worker reports of the end of `record`: the message, and the outputs it has kept. What is to be dropped is taken
+    /// out of the message.
+    ///
+    /// Fails when outputs are kept that cannot be read or written now; then nothing may be stored of the ending.
+    pub(crate) async fn ending(
+        &self,
+        payloads: &PayloadStore,
+        record: &Invocation,
+        lease_no: u32,
+        outcome: &mut v1::ExecutionOutcome,
+        now: Timestamp,
+    ) -> Result<Outcome, PayloadError> {
+        let cleaner = self.of(record);
+        if cleaner.shown.is_empty() {
+            return Ok(Outcome::default());
+        }
+        let mut found = Findings::default();
+        message::outcome(&cleaner.shown, outcome, &mut found);
+        let mut replaced = Vec::new();
+        if kept::any(outcome) {
+            let origin = kept::Origin { record, lease_no, now };
+            replaced = kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?;
+        }
+        if let Some(rule) = found.dropped_for() {
+            replaced.extend(message::uploaded(outcome));
+            message::drop_output(outcome, rule);
+        }
+        if found.masked() > 0 || found.dropped_for().is_some() {
+            outcome.redaction_state = v1::RedactionState::Redacted.into();
+        }
+        Ok(Outcome { found: told(&found), replaced })
+    }
+
+    /// Cleans what a tool says while it runs.
+    pub(crate) fn said(&self, record: &Invocation, text: &mut String) {
+        message::text(&self.of(record).shown, text, &mut Findings::default());
+    }
+
+    /// Cleans a JSON value of a tool that runs.
+    pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) {
+        message::json(&self.of(record).shown, value, &mut Findings::default());
+    }
+}
+
+impl OutputCleaner {
+    fn new(policy: &CleaningPolicy) -> Self {
+        let kept = CleaningPolicy { invisible: Treatment::Keep, ..policy.clone() };
+        let binary = CleaningPolicy { credentials: policy.credentials, ..CleaningPolicy::NOTHING };
+        Self { shown: Cleaner::new(policy), kept: Cleaner::new(&kept), binary: Cleaner::new(&binary) }
+    }
+}
+
+/// As it goes into the record.
+fn told(found: &Findings) -> Vec<Cleaned> {
+    let tainting = found.taints();
+    let cleaned = found.iter().map(|(class, rule, treatment, places)| Cleaned {
+        class: SmolStr::new_static(class.as_str()),
+        rule: SmolStr::new_static(rule),
+        treatment: SmolStr::new_static(treatment.as_str()),
+        places,
+        taints: tainting.contains(&class),
+    });
+    cleaned.collect()
+}

@@ -1,0 +1,167 @@
+//! The message in which a worker says how an execution ended: every text in it that the tool may have written.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use toolplane_cleaning::{Cleaner, Findings};
+use toolplane_proto::v1;
+use toolplane_proto::v1::content_block::Block;
+use toolplane_proto::v1::json_payload::Body;
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_results::outputs::MAX_NOTE;
+use toolplane_results::payload::key::URI_PREFIX;
+
+/// Cleans all of it.
+pub(super) fn outcome(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, found: &mut Findings) {
+    for block in &mut outcome.content {
+        let before = length(block);
+        content(cleaner, block, found);
+        if let (Some(before), Some(after)) = (before, length(block)) {
+            shown_length(&mut outcome.persisted, before, after);
+        }
+    }
+    // The model is given the same in other words: what is found there is the same again.
+    let again = &mut Findings::default();
+    outcome.model_facing_content.iter_mut().for_each(|block| content(cleaner, block, again));
+    text(cleaner, &mut outcome.ui_facing_summary, again);
+    text(cleaner, &mut outcome.summary, again);
+    // Mostly what the content says, as a value.
+    let mut same = Findings::default();
+    outcome.structured_content.iter_mut().for_each(|value| json(cleaner, value, &mut same));
+    found.cover(&same);
+    outcome.context_modifiers.iter_mut().for_each(|value| json(cleaner, value, found));
+    outcome.evidence.iter_mut().for_each(|value| json(cleaner, value, found));
+    outcome.resource_refs.iter_mut().for_each(|resource| self::resource(cleaner, resource, found));
+    outcome.artifact_refs.iter_mut().for_each(|artifact| self::artifact(cleaner, artifact, found));
+    if let Some(said) = &mut outcome.error {
+        error(cleaner, said, found);
+    }
+}
+
+fn content(cleaner: &Cleaner, block: &mut v1::ContentBlock, found: &mut Findings) {
+    match &mut block.block {
+        Some(Block::Text(block)) => text(cleaner, &mut block.text, found),
+        Some(Block::Diff(block)) => text(cleaner, &mut block.text, found),
+        Some(Block::Log(block)) => {
+            text(cleaner, &mut block.text, found);
+            text(cleaner, &mut block.stream, found);
+        }
+        Some(Block::ResourceLink(resource)) => self::resource(cleaner, resource, found),
+        Some(Block::ArtifactRef(artifact)) => self::artifact(cleaner, artifact, found),
+        // Where bytes are is no text of a tool; the bytes are cleaned where they are.
+        Some(Block::File(_) | Block::PersistedOutputRef(_) | Block::Empty(_)) | None => {}
+    }
+}
+
+fn resource(cleaner: &Cleaner, resource: &mut v1::ResourceRef, found: &mut Findings) {
+    let v1::ResourceRef { resource_id, uri, access, relation, .. } = resource;
+    [resource_id, uri, access, relation].into_iter().for_each(|one| text(cleaner, one, found));
+}
+
+fn artifact(cleaner: &Cleaner, artifact: &mut v1::ArtifactRef, found: &mut Findings) {
+    let v1::ArtifactRef { artifact_id, uri, version, relation, .. } = artifact;
+    [artifact_id, uri, version, relation].into_iter().for_each(|one| text(cleaner, one, found));
+}
+
+fn error(cleaner: &Cleaner, error: &mut v1::ToolError, found: &mut Findings) {
+    text(cleaner, &mut error.message, found);
+    let options = [&mut error.native_error_ref, &mut error.blocked_path];
+    options.into_iter().flatten().for_each(|one| text(cleaner, one, found));
+    error.evidence_refs.iter_mut().for_each(|one| text(cleaner, one, found));
+    for violation in &mut error.field_violations {
+        text(cleaner, &mut violation.field, found);
+        text(cleaner, &mut violation.description, found);
+    }
+}
+
+/// Cleans one text.
+pub(super) fn text(cleaner: &Cleaner, shown: &mut String, found: &mut Findings) {
+    // Our own addresses of bytes are long and random.
+    if shown.is_empty() || shown.starts_with(URI_PREFIX) {
+        return;
+    }
+    if let Cow::Owned(cleaned) = cleaner.text(shown, found) {
+        *shown = cleaned;
+    }
+}
+
+/// Cleans one JSON value. What is no JSON stays, and is refused where it is read.
+pub(super) fn json(cleaner: &Cleaner, value: &mut v1::JsonPayload, found: &mut Findings) {
+    let Some(Body::Inline(bytes)) = &value.body else { return };
+    let Ok(meant) = std::str::from_utf8(bytes) else { return };
+    if let Ok(Cow::Owned(cleaned)) = cleaner.json(meant, found) {
+        // What was said of the bytes was said of others.
+        value.sha256 = Bytes::new();
+        value.size_bytes = 0;
+        value.body = Some(Body::Inline(cleaned.into()));
+    }
+}
+
+/// Bytes of a text in content.
+fn length(block: &v1::ContentBlock) -> Option<u64> {
+    let text = match &block.block {
+        Some(Block::Text(block)) => &block.text,
+        Some(Block::Diff(block)) => &block.text,
+        Some(Block::Log(block)) => &block.text,
+        _ => return None,
+    };
+    Some(text.len() as u64)
+}
+
+/// A text that is shown in the place of a kept output has another length now: it is still known by it.
+fn shown_length(kept: &mut [v1::PersistedOutput], before: u64, after: u64) {
+    if before == after {
+        return;
+    }
+    let sizes = kept.iter_mut().filter_map(|kept| kept.preview_size_bytes.as_mut());
+    for size in sizes.filter(|size| (**size..**size + MAX_NOTE).contains(&before)) {
+        *size = (*size + after).saturating_sub(before);
+    }
+}
+
+/// Addresses of the outputs that a worker has kept.
+pub(super) fn uploaded(outcome: &v1::ExecutionOutcome) -> Vec<String> {
+    let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(super::kept::reference);
+    let persisted = outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref());
+    let mut uris: Vec<String> = blocks.chain(persisted).map(|payload| payload.uri.clone()).collect();
+    uris.retain(|uri| uri.starts_with(URI_PREFIX));
+    uris.sort_unstable();
+    uris.dedup();
+    uris
+}
+
+/// Takes the whole output out, for what `rule` found in it. A failure stays what it is; a success shows nothing.
+pub(super) fn drop_output(outcome: &mut v1::ExecutionOutcome, rule: &str) {
+    let kind = outcome.error.as_ref().map(|error| (error.error_code.clone(), error.clone()));
+    let failed = outcome.is_error || kind.is_some();
+    let message = match failed {
+        true => format!("the tool failed, and its output is withheld: it holds what may not be shown ({rule})"),
+        false => format!("the tool succeeded, but its output is withheld: it holds what may not be shown ({rule})"),
+    };
+    let error = match kind {
+        Some((_, error)) => v1::ToolError {
+            message,
+            native_error_ref: None,
+            blocked_path: None,
+            evidence_refs: Vec::new(),
+            field_violations: Vec::new(),
+            ..error
+        },
+        None => {
+            let mut error = ToolError::of(codes::RESULT_WITHHELD, message);
+            error.side_effects = Some("completed".to_owned());
+            v1::ToolError::from(&error)
+        }
+    };
+    *outcome = v1::ExecutionOutcome {
+        status: if failed { outcome.status.clone() } else { "redacted".to_owned() },
+        status_code: if failed { outcome.status_code } else { v1::ResultStatus::Redacted.into() },
+        is_error: outcome.is_error,
+        error: Some(error),
+        output_bytes: outcome.output_bytes,
+        started_at: outcome.started_at,
+        duration_ms: outcome.duration_ms,
+        ..v1::ExecutionOutcome::default()
+    };
+}
