@@ -13,6 +13,7 @@ mod follow;
 mod form;
 mod pending;
 mod progress;
+mod remedy;
 mod result;
 mod state;
 mod task;

@@ -338,8 +338,8 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
                 kind: RefusalKind::Changed,
                 reason: None,
                 message: format!(
-                    "the schema of `{name}` changed {since}: {what}; load it again with LoadTools and make the call for \
-                     the schema it has now"
+                    "the schema of `{name}` changed {since}: {what}; load it again and make the call for the schema it \
+                     has now"
                 ),
                 tool_id: Some(entry.tool_id().clone()),
                 similar: Vec::new(),
@@ -348,7 +348,7 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
         }
         Resolution::NotLoaded(deferred) => {
             let message = match deferred.pending_provider_or_server.as_str() {
-                "" => format!("`{}` is deferred here: load it with LoadTools before calling it", deferred.name),
+                "" => format!("`{}` is deferred here: load it before calling it", deferred.name),
                 provider => format!("`{}` waits for its provider `{provider}`; try again later", deferred.name),
             };
             Meaning::Refused(Refusal {
@@ -365,7 +365,7 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
         Resolution::Unknown => Meaning::Refused(Refusal {
             kind: RefusalKind::Unknown,
             reason: None,
-            message: "no tool of this surface has that name; search for it with SearchTools".to_owned(),
+            message: "no tool of this surface has that name; search for one that does what is wanted".to_owned(),
             tool_id: None,
             similar: Vec::new(),
             error: None,

@@ -86,7 +86,7 @@ async fn a_changed_schema_is_told_and_loaded_again() {
     let role = Role::start(dir.path()).await;
     let refusal = role.refusal(&id, "files.read").await;
     assert_eq!(refusal.kind(), v1::NotCallableKind::Changed);
-    for words in ["since it was loaded here", "`/max` is gone", "`/to` is new and required", "LoadTools"] {
+    for words in ["since it was loaded here", "`/max` is gone", "`/to` is new and required", "load it again"] {
         assert!(refusal.message.contains(words), "{words}: {}", refusal.message);
     }
     let shown = role.get(&id).await;

@@ -5,11 +5,11 @@ use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::read_payload_request::Selector;
-use toolplane_records::codes::Code;
 
 use super::begin::LET_GO;
 use super::content::{self, Part};
 use super::follow::Begun;
+use super::remedy;
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
@@ -26,7 +26,7 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
     if result.error.as_ref().is_some_and(|error| error.error_class_code() == v1::ErrorClass::UnknownTool) {
         let message = result.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
         let told = json!({ "invocation_id": id, "code": result.error.as_ref().map(|error| &error.error_code) });
-        return Err(Fault::params(message).with(told));
+        return Err(Fault::params(format!("{message} (`tool_search` finds tools)")).with(told));
     }
     if result.status_code() == v1::ResultStatus::Canceled && was_let_go(x, id).await {
         // Nobody waits for this answer; where it is sent all the same, it says so.
@@ -52,9 +52,11 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
         }
     }
     if let Some(error) = &result.error {
-        let said =
-            contents.iter().filter_map(|content| content["text"].as_str()).any(|text| text.contains(&error.message));
-        contents.push(json!({ "type": "text", "text": explained(error, said) }));
+        let said = |what: &str| contents.iter().filter_map(|one| one["text"].as_str()).any(|text| text.contains(what));
+        let explained = explained(error, said);
+        if !explained.is_empty() {
+            contents.push(json!({ "type": "text", "text": explained }));
+        }
     }
     let structured = structured(x, id, result).await;
     if let Some(structured) = &structured
@@ -97,17 +99,18 @@ fn facts(reply: Reply, begun: &Begun, result: &v1::ToolResult) -> Reply {
 }
 
 /// What went wrong, in words a model can act on. What the contents have `said` already is not said again.
-fn explained(error: &v1::ToolError, said: bool) -> String {
-    let mut text = if said { error.error_code.clone() } else { format!("{}: {}", error.error_code, error.message) };
+fn explained(error: &v1::ToolError, said: impl Fn(&str) -> bool) -> String {
+    let code = Some(&error.error_code).filter(|code| !said(code) && !error.message.contains(code.as_str()));
+    let message = Some(&error.message).filter(|message| !said(message));
+    let first: Vec<&str> = [code, message].into_iter().flatten().map(String::as_str).collect();
+    let mut lines = if first.is_empty() { Vec::new() } else { vec![first.join(": ")] };
     for violation in &error.field_violations {
         if !error.message.contains(&violation.description) {
-            text.push_str(&format!("\n`{}` {}", violation.field, violation.description));
+            lines.push(format!("`{}` {}", violation.field, violation.description));
         }
     }
-    if let Some(code) = Code::find(&error.error_code) {
-        text.push_str(&format!("\nWhat to do: {}", code.entry().cure));
-    }
-    text
+    lines.extend(remedy::of(error).map(|what| format!("What to do: {what}")));
+    lines.join("\n")
 }
 
 /// The structured content as exact JSON.
@@ -148,8 +151,25 @@ mod tests {
             }],
             ..Default::default()
         };
-        assert!(explained(&error, true).starts_with("surface.unknown_tool\n"));
-        let text = explained(&error, false);
+        let text = explained(&error, |_| false);
         assert!(text.starts_with("surface.unknown_tool: no such tool\n`/a` is required\nWhat to do: "), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let error = |message: &str| v1::ToolError {
+            error_code: "exec.timeout".to_owned(),
+            message: message.to_owned(),
+            ..Default::default()
+        };
+        let first = |error: &v1::ToolError, contents: &str| {
+            let text = explained(error, |what| contents.contains(what));
+            text.lines().next().unwrap_or_default().to_owned()
+        };
+        // The contents of a failure that has no others are its message and its code.
+        assert!(first(&error("no page"), "no page [exec.timeout]").starts_with("What to do: "));
+        assert_eq!(first(&error("no page"), "no page, and what the tool wrote"), "exec.timeout");
+        assert_eq!(first(&error("no page"), "something else"), "exec.timeout: no page");
+        assert_eq!(first(&error("no page [exec.timeout]"), ""), "no page [exec.timeout]");
     }
 }

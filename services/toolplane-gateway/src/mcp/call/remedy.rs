@@ -1,0 +1,71 @@
+//! What to do about a failed call, in the words of this door. The registry of codes speaks of the API and of the command line, and of
+//! the usual case of a code.
+
+use toolplane_proto::v1;
+use toolplane_records::codes::{self, Code};
+use toolplane_records::vocabulary::Recoverability;
+
+/// What to do; nothing where nobody knows.
+pub(super) fn of(error: &v1::ToolError) -> Option<&'static str> {
+    let code = Code::find(&error.error_code)?;
+    let words = match code {
+        codes::SURFACE_UNKNOWN_TOOL => "Use one of the similar names, or find tools with `tool_search`.",
+        codes::SURFACE_NOT_LOADED => "Load the tool with `tool_load`, then call it.",
+        codes::SURFACE_CHANGED => "Load the tool again with `tool_load`, and make the call for the schema it has now.",
+        codes::SURFACE_RETIRED => "Find the tool that replaces it with `tool_search`.",
+        codes::INPUT_SCHEMA => "Change the fields that are named; `tool_load` shows the input schema.",
+        _ => code.entry().cure,
+    };
+    let usual = code.of_call().1;
+    Some(match error.recoverability.parse::<Recoverability>() {
+        // This call may simply be repeated: nobody is sent to look for an effect.
+        Ok(Recoverability::RetrySafe) if usual == Recoverability::VerifyBeforeRetry => {
+            "Make the call again: the tool has no effect, or one that is the same when it runs twice."
+        }
+        // And this one may not.
+        Ok(Recoverability::VerifyBeforeRetry)
+            if matches!(usual, Recoverability::RetrySafe | Recoverability::RetryLater) =>
+        {
+            "Look whether the effect has happened before the call is made again."
+        }
+        _ => words,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(code: Code, advice: Recoverability) -> v1::ToolError {
+        v1::ToolError {
+            error_code: code.as_str().to_owned(),
+            recoverability: advice.as_str().to_owned(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn this_door_names_its_own_tools() {
+        for code in [
+            codes::SURFACE_UNKNOWN_TOOL,
+            codes::SURFACE_NOT_LOADED,
+            codes::SURFACE_CHANGED,
+            codes::SURFACE_RETIRED,
+            codes::INPUT_SCHEMA,
+        ] {
+            let said = of(&error(code, code.of_call().1)).unwrap();
+            assert!(said.contains("`tool_") && !said.contains("toolplane ") && !said.contains("Tools`"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_to_do_is_what_the_error_advises() {
+        let said = |code, advice| of(&error(code, advice)).unwrap();
+        let look = said(codes::OUTCOME_UNKNOWN, Recoverability::VerifyBeforeRetry);
+        assert!(look.starts_with("Look whether"), "{look}");
+        assert!(said(codes::OUTCOME_UNKNOWN, Recoverability::RetrySafe).starts_with("Make the call again"));
+        let stopped = said(codes::SIBLING_CANCELED, Recoverability::VerifyBeforeRetry);
+        assert!(stopped.starts_with("Look whether"), "{stopped}");
+        assert_eq!(of(&v1::ToolError { error_code: "acme.own".to_owned(), ..Default::default() }), None);
+    }
+}
