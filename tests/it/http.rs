@@ -134,6 +134,12 @@ async fn refusals_have_one_form() {
     assert_eq!(http.refused("no-such-method", json!({})).await, (404, "NOT_FOUND".to_owned()));
     let xml = http.request("call").header("content-type", "text/xml").body("{}").send().await.unwrap();
     assert_eq!(xml.status().as_u16(), 415);
+    for method in ["call", "upload-document"] {
+        let coded = http.request(method).header("content-encoding", "gzip").body("{}").send().await.unwrap();
+        assert_eq!((coded.status().as_u16(), coded.headers()["accept-encoding"].as_bytes()), (415, &b"identity"[..]));
+        let said = coded.text().await.unwrap();
+        assert!(said.contains("CONTENT_ENCODING") && said.contains("coded as `gzip`"), "{said}");
+    }
     let large = http.request("call").body(" ".repeat(5 << 20)).send().await.unwrap();
     assert_eq!(large.status().as_u16(), 413);
     let get = http.client.get(format!("{}/v1/call", http.base)).send().await.unwrap();

@@ -1,5 +1,6 @@
 //! What every request over HTTP passes, whatever it asks: may it name this host, may its page ask, who sends it.
 
+mod coding;
 mod guard;
 pub(crate) mod refusal;
 mod traced;
@@ -100,7 +101,7 @@ pub(crate) fn service(
 + Send
 + 'static {
     let known = Router::new().merge(json::routes()).merge(mcp::routes());
-    let known = known.layer(from_fn_with_state(Arc::clone(&door), identified));
+    let known = known.layer(from_fn(coding::plain)).layer(from_fn_with_state(Arc::clone(&door), identified));
     let open = Router::new().merge(json::open_routes(&door)).merge(mcp::open_routes(&door));
     let routes = known
         .merge(open)

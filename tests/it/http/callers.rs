@@ -16,6 +16,8 @@ async fn each_role_reaches_its_methods_and_no_others() {
     let http = Http::of(&callers.cluster.http().unwrap());
     let (status, answer) = http.ask("list-tools", json!({})).await;
     assert_eq!((status, &answer["error"]["reason"]), (401, &json!("TOKEN_MISSING")));
+    let said = answer["error"]["message"].as_str().unwrap();
+    assert!(said.contains("`authorization: Bearer") && said.contains("`x-api-key:"), "{said}");
     let unknown = http.with("tpk_x_0").request("list-tools").send().await.unwrap();
     assert_eq!(unknown.status().as_u16(), 401);
     assert!(unknown.headers()["www-authenticate"].to_str().unwrap().starts_with("Bearer "));

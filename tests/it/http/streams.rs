@@ -172,6 +172,14 @@ async fn a_person_answers_and_a_large_result_is_read_by_range() {
         assert_eq!(answer.status().as_u16(), 416, "{range}");
         assert_eq!(answer.headers()["content-range"], format!("bytes */{}", whole.len()), "{range}");
     }
+    // What is no range of bytes, or several, counts as not there.
+    for range in ["bytes=9-3", "bytes=a-b", "bytes", "lines=1-2", "bytes=0-1,5-6"] {
+        let answer = read(range).send().await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.headers().get("content-range")), (200, None), "{range}");
+        assert_eq!(answer.headers()["content-length"], whole.len().to_string(), "{range}");
+    }
+    let twice = read("bytes=0-1").header("range", "bytes=5-6").send().await.unwrap();
+    assert_eq!(twice.status().as_u16(), 200);
     let other = read("bytes=0-9").header("if-range", "\"another\"").send().await.unwrap();
     assert_eq!(other.status().as_u16(), 200, "a part of something else is of no use");
     let same = read("bytes=0-9").header("if-range", &etag).send().await.unwrap();

@@ -19,7 +19,7 @@ codes! {
     TOKEN_MISSING = "TOKEN_MISSING", Refusal(Unauthenticated, AfterChange),
         "a credential is needed",
         "The request has no credential, and this server requires one.",
-        "Give a token or API key (`--token-file`, or `peers.token_file` in the configuration).";
+        "Give a token or API key (`authorization: Bearer <token or key>`, or `x-api-key: <key>`; `--token-file` on the command line, `peers.token_file` in the configuration).";
     TOKEN_UNKNOWN = "TOKEN_UNKNOWN", Refusal(Unauthenticated, AfterChange),
         "the credential is not known here",
         "The server does not know the token, key or certificate of the request.",
@@ -80,6 +80,10 @@ codes! {
         "the body must be `application/json` in UTF-8",
         "The body of a request over HTTP says that it is something else than JSON, or JSON that is not in UTF-8.",
         "Send JSON with `content-type: application/json`, or without that header.";
+    CONTENT_ENCODING = "CONTENT_ENCODING", Refusal(FailedPrecondition, AfterChange),
+        "the body is coded as `<coding>`, and is taken only as it is",
+        "The body of a request over HTTP is compressed, or coded in another way (`content-encoding`).",
+        "Send the body as it is, without `content-encoding`; the header `accept-encoding` of the answer says so, too.";
     BODY_INCOMPLETE = "BODY_INCOMPLETE", Refusal(FailedPrecondition, AfterChange),
         "how the body ended",
         "The body of a request over HTTP broke off, or took longer than a minute to arrive; nothing was done.",

@@ -186,7 +186,9 @@ fn of_nobody(extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
     }
     Err(ApiError::Unauthenticated {
         reason: codes::TOKEN_MISSING,
-        message: "a bearer token or an API key is required in `authorization`".to_owned(),
+        message:
+            "a bearer token or an API key is required: `authorization: Bearer <token or key>`, or `x-api-key: <key>`"
+                .to_owned(),
     })
 }
 

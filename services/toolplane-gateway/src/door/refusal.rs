@@ -54,7 +54,7 @@ fn http_status_of(told: &Description) -> StatusCode {
     match told.reason.as_deref().and_then(codes::Code::find) {
         Some(codes::MESSAGE_TOO_LARGE) => StatusCode::PAYLOAD_TOO_LARGE,
         Some(codes::HTTP_METHOD) => StatusCode::METHOD_NOT_ALLOWED,
-        Some(codes::CONTENT_TYPE) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Some(codes::CONTENT_TYPE | codes::CONTENT_ENCODING) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Some(codes::RANGE) => StatusCode::RANGE_NOT_SATISFIABLE,
         _ => http_status(told.code),
     }

@@ -40,7 +40,10 @@ pub(crate) async fn answer(
     request: DynamicMessage,
 ) -> Result<Response, Status> {
     let download = Download { upstream, method, request };
-    let wanted = headers.get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::read);
+    let mut ranges = headers.get_all(RANGE).iter();
+    // Two headers are no range either.
+    let range = ranges.next().filter(|_| ranges.next().is_none());
+    let wanted = range.and_then(|range| range.to_str().ok()).and_then(range::read);
     let Some(wanted) = wanted else { return download.part(download.own_part()).await.map(Part::into_response) };
     if download.own_part() != (0, 0) {
         return Err(ApiError::invalid_argument("range", "cannot be given beside `offset` and `limit`").into());
