@@ -155,6 +155,11 @@ async fn refusals_have_one_form() {
         let answer = http.request("list-tools").header(name, value).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), status, "{name}: {value}");
     }
+    // An input that is no object is a wrong argument of its call, by name.
+    let answer = http.good("call", spec("native.echo", json!([1]))).await;
+    let wrong = &answer["result"]["error"];
+    assert_eq!(wrong["field_violations"][0]["field"], "model_input", "{answer}");
+    assert!(wrong["message"].as_str().unwrap().contains("`model_input` must be of type `object`"), "{answer}");
     drop(bed);
 }
 

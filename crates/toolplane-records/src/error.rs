@@ -66,6 +66,16 @@ pub struct FieldViolation {
     pub description: String,
 }
 
+/// Violations within something that is called `name` where it is spoken of. A place in it is a pointer; the whole has none, and a
+/// field without a name would say nothing.
+pub fn named(name: &str, violations: Vec<FieldViolation>) -> Vec<FieldViolation> {
+    let named = |violation: FieldViolation| match violation.field.as_str() {
+        "" => FieldViolation { field: name.to_owned(), ..violation },
+        _ => violation,
+    };
+    violations.into_iter().map(named).collect()
+}
+
 impl ToolError {
     /// An error with this code and text, of the class and with the advice the registry gives the code; nothing else set.
     pub fn of(error_code: Code, message: impl Into<String>) -> Self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use toolplane_catalog::{AnswerValidator, CatalogLimits, InputLimits};
 use toolplane_records::codes;
-use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::error::{FieldViolation, ToolError, named};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
@@ -83,6 +83,6 @@ fn mismatch(violations: Vec<FieldViolation>, idempotent: bool) -> ToolError {
     let advice = if idempotent { Recoverability::NotRetryable } else { Recoverability::VerifyBeforeRetry };
     let mut error = ToolError::new(code, ErrorClass::ExecutionFailed, advice, message);
     error.side_effects = Some("completed".to_owned());
-    error.field_violations = violations;
+    error.field_violations = named("structured_content", violations);
     error
 }

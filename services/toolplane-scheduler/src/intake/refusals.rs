@@ -1,13 +1,11 @@
 //! The terminal errors of calls that come no further than their preparation.
 
 use toolplane_records::codes;
-use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::error::{FieldViolation, ToolError, named};
 
 pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
-    let first = violations.first().map(|fault| {
-        let field = if fault.field.is_empty() { "the input" } else { &fault.field };
-        format!("`{field}` {}", fault.description)
-    });
+    let violations = named("model_input", violations);
+    let first = violations.first().map(|fault| format!("`{}` {}", fault.field, fault.description));
     let mut error = ToolError::of(
         codes::INPUT_SCHEMA,
         format!("the arguments do not fit the tool's schema: {}", first.unwrap_or_default()),
@@ -33,7 +31,7 @@ pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
         "the input does not fit what the tool needs beside the caller's arguments; a hook or an approval has to add it",
     );
     error.side_effects = Some("none".to_owned());
-    error.field_violations = violations;
+    error.field_violations = named("call_input", violations);
     error
 }
 
@@ -45,4 +43,19 @@ pub(crate) fn tool_changed(name: &str) -> ToolError {
     );
     error.side_effects = Some("none".to_owned());
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_whole_has_a_name_too() {
+        let wrong = |field: &str| FieldViolation { field: field.to_owned(), description: "must be so".to_owned() };
+        let error = schema_error(vec![wrong(""), wrong("/a")]);
+        let fields: Vec<_> = error.field_violations.iter().map(|violation| violation.field.as_str()).collect();
+        assert_eq!(fields, ["model_input", "/a"]);
+        assert!(error.message.ends_with(": `model_input` must be so"), "{}", error.message);
+        assert_eq!(runtime_error(vec![wrong("")]).field_violations[0].field, "call_input");
+    }
 }
