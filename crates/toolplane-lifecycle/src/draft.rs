@@ -210,6 +210,10 @@ impl Draft {
         mut persistence: Option<ResultPersistence>,
     ) -> Result<(), Refusal> {
         if let Some(error) = &mut result.error {
+            // What only reads leaves nothing behind, however far it came.
+            if self.invocation.safety.is_read_only && error.side_effects.as_deref() == Some("unknown") {
+                error.side_effects = Some("none".to_owned());
+            }
             // What was never started had no effect, whether or not a report says so.
             let known = if self.invocation.attempt == 0 { Some("none") } else { error.side_effects.as_deref() };
             error.recoverability = advice(error.recoverability, self.invocation.safety.is_idempotent, known);

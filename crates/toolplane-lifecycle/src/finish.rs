@@ -95,6 +95,10 @@ fn repeatable(invocation: &Invocation, outcome: &ReportedOutcome) -> Option<(&'s
             let transient = matches!(error.error_class, ErrorClass::DependencyUnavailable | ErrorClass::RateLimited);
             transient.then(|| (error.error_class.as_str(), error.retry_after_ms))
         }
+        // A worker that left its tool behind says so of any call. This one goes on elsewhere, as if the worker had been lost.
+        (ResultStatus::SyntheticError, Some(error)) if error.error_code == codes::OUTCOME_UNKNOWN.as_str() => {
+            Some(("outcome_unknown", None))
+        }
         (ResultStatus::TimedOut, error) if retries_timeouts(invocation) => {
             Some(("timeout", error.as_ref().and_then(|error| error.retry_after_ms)))
         }

@@ -39,8 +39,7 @@ pub(crate) fn release(
         crate::cancel::end(&mut draft, codes::CANCELED, message, side_effects, now)?;
     } else if abandoned {
         // A worker that has to go kills what it may not leave: it is not known how far it came.
-        let message = "the worker was shut down while the tool ran; its effect may or may not have happened";
-        outcome_unknown(&mut draft, message, Some(AbortReason::RuntimeShutdown), "release", now)?;
+        outcome_unknown(&mut draft, "the worker was shut down", Some(AbortReason::RuntimeShutdown), "release", now)?;
     } else {
         give_back(&mut draft, reason)?;
     }
@@ -88,8 +87,7 @@ fn lost(invocation: &Invocation, reason: &'static str, now: Timestamp) -> Result
         let message = "canceled; the worker was lost before it confirmed that it stopped";
         crate::cancel::end(&mut draft, codes::CANCEL_WORKER_LOST, message, "unknown", now)?;
     } else if !invocation.safety.is_idempotent {
-        let message = "the worker was lost while the tool ran; its effect may or may not have happened";
-        outcome_unknown(&mut draft, message, None, reason, now)?;
+        outcome_unknown(&mut draft, "the worker was lost", None, reason, now)?;
     } else if !confirmed {
         draft.invocation.attempt -= 1;
         draft.enqueue(EventClass::ExtRequeued, "lease", data! { "reason": reason })?;
@@ -106,12 +104,16 @@ fn lost(invocation: &Invocation, reason: &'static str, now: Timestamp) -> Result
 
 fn outcome_unknown(
     draft: &mut Draft,
-    message: &str,
+    what: &str,
     abort_reason: Option<AbortReason>,
     cause: &'static str,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, message);
+    let effect = match draft.invocation.safety.is_read_only {
+        true => "it only reads, so there is no effect to look for",
+        false => "its effect may or may not have happened",
+    };
+    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, format!("{what} while the tool ran; {effect}"));
     error.side_effects = Some("unknown".to_owned());
     error.abort_reason = abort_reason;
     let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);

@@ -3,7 +3,7 @@
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::WorkerId;
-use toolplane_records::invocation::Invocation;
+use toolplane_records::invocation::{InputSafety, Invocation};
 use toolplane_records::vocabulary::*;
 
 use super::fixtures::*;
@@ -23,6 +23,8 @@ enum Situation {
     CanceledThenLost,
     CanceledNeverAnswered,
     Drained,
+    LeftBehind,
+    LeftBehindWithoutAttemptsLeft,
     PayloadNotKept,
 }
 
@@ -81,6 +83,10 @@ fn table() -> Vec<Row> {
         row(CanceledNeverAnswered, false, Canceled, canceled(codes::CANCEL_UNACKNOWLEDGED.as_str()), 1),
         row(Drained, true, Queued, None, 0),
         row(Drained, false, Failed, unknown, 1),
+        row(LeftBehind, true, Queued, None, 1),
+        row(LeftBehind, false, Failed, unknown, 1),
+        row(LeftBehindWithoutAttemptsLeft, true, Failed, unknown, 1),
+        row(LeftBehindWithoutAttemptsLeft, false, Failed, unknown, 1),
         row(PayloadNotKept, true, Succeeded, partial, 1),
         row(PayloadNotKept, false, Succeeded, partial, 1),
     ]
@@ -92,10 +98,17 @@ fn timeout() -> ToolError {
     error
 }
 
+/// What a worker says of a tool that did not stop while it shut down.
+fn left_behind() -> ToolError {
+    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, "the worker ended before the tool did");
+    error.side_effects = Some("unknown".into());
+    error
+}
+
 fn play(situation: Situation, idempotent: bool) -> Transition {
     let mut facts = dispatch(true, true);
     match situation {
-        Situation::LostWithoutAttemptsLeft => facts.max_attempts = 1,
+        Situation::LostWithoutAttemptsLeft | Situation::LeftBehindWithoutAttemptsLeft => facts.max_attempts = 1,
         Situation::TimeoutReportedAndRetried | Situation::TimeoutNotReportedAndRetried => facts.retry_on_timeout = true,
         _ => {}
     }
@@ -133,6 +146,10 @@ fn play(situation: Situation, idempotent: bool) -> Transition {
             let record = started(&record);
             apply(&record, Command::Release { lease: key(&record), reason: "draining".into() }, at(10)).unwrap()
         }
+        Situation::LeftBehind | Situation::LeftBehindWithoutAttemptsLeft => {
+            let record = started(&record);
+            apply(&record, complete(&record, ResultStatus::SyntheticError, Some(left_behind())), at(10)).unwrap()
+        }
         Situation::PayloadNotKept => {
             let record = started(&record);
             apply(&record, complete(&record, ResultStatus::PartialSucceeded, None), at(10)).unwrap()
@@ -163,6 +180,28 @@ fn an_unknown_outcome_asks_for_a_look_first() {
     for row in table().into_iter().filter(|row| !row.idempotent && row.side_effects == Some("unknown")) {
         let error = play(row.situation, false).terminal.unwrap().result.error.unwrap();
         assert_eq!(error.recoverability, Recoverability::VerifyBeforeRetry, "{:?}", row.situation);
+    }
+}
+
+/// Nobody is sent to look for an effect where there can be none.
+#[test]
+fn what_only_reads_may_be_repeated() {
+    let asked =
+        Acceptance { safety: InputSafety { is_read_only: true, ..InputSafety::default() }, ..acceptance(false) };
+    let preparation = Preparation::Ready { decision: decision(Behavior::Allow), dispatch: dispatch(true, true) };
+    let record = accept(asked, preparation, at(0)).unwrap().invocation;
+    let record = apply(&record, Command::Claim(grant(1)), at(1)).unwrap().invocation;
+    let start = Command::Start { lease: key(&record), lease_ms: LEASE_MS };
+    let record = apply(&record, start, at(2)).unwrap().invocation;
+    for (command, code) in [
+        (Command::Fire(Timer::Lease), codes::OUTCOME_UNKNOWN),
+        (Command::Release { lease: key(&record), reason: "draining".into() }, codes::OUTCOME_UNKNOWN),
+        (complete(&record, ResultStatus::TimedOut, Some(timeout())), codes::EXEC_TIMEOUT),
+    ] {
+        let error = apply(&record, command, at(20_000)).unwrap().terminal.unwrap().result.error.unwrap();
+        let facts = (error.error_code.as_str(), error.side_effects.as_deref(), error.recoverability);
+        assert_eq!(facts, (code.as_str(), Some("none"), Recoverability::RetrySafe));
+        assert!(!error.message.contains("may or may not"), "{}", error.message);
     }
 }
 

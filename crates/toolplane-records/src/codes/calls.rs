@@ -219,7 +219,7 @@ codes! {
     OUTCOME_UNKNOWN = "exec.outcome_unknown", Call(ExecutionFailed, VerifyBeforeRetry),
         "the worker was lost while the tool ran; its effect may or may not have happened",
         "The worker was lost or shut down while the tool ran; the effect may or may not have happened.",
-        "Look whether the effect has happened before the call is made again.";
+        "Look whether the effect has happened before the call is made again; where the advice is `retry_safe`, because the tool only reads or may run twice, just make it again.";
     ATTEMPTS_EXHAUSTED = "exec.attempts_exhausted", Call(DependencyUnavailable, RetryLater),
         "gave up after <n> attempts",
         "The scheduler gave the call to a worker as often as its retry limit permits, and no attempt completed.",

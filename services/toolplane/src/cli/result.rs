@@ -169,15 +169,17 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
 fn advice(error: &v1::ToolError) -> Vec<String> {
     use v1::Recoverability as R;
     let recoverability = error.recoverability_code();
+    let repeats = matches!(recoverability, R::RetrySafe | R::RetryLater);
     let effects = match error.side_effects.as_deref() {
+        Some("unknown") if repeats => Some("whether it had its effect before it failed is not known"),
         Some("unknown") => Some("it may have had effects before it failed"),
         Some("completed") => Some("its effect is done"),
         _ => None,
     };
     let step = match (recoverability, effects) {
         (R::Unspecified, _) => None,
-        (R::RetrySafe, Some(_)) => Some("repeat the call: the tool may run twice without harm"),
-        (R::RetryLater, Some(_)) => Some("repeat the call later: the tool may run twice without harm"),
+        (R::RetrySafe, Some(_)) => Some("repeat the call: the effect is the same when the tool runs twice"),
+        (R::RetryLater, Some(_)) => Some("repeat the call later: the effect is the same when the tool runs twice"),
         (R::RetrySafe, None) => Some("repeat the call; that is safe"),
         // The record says what would be needed; a caller that was just refused is not told to ask the same again.
         (R::RequestApprovalAgain, _) if error.error_code == codes::APPROVAL_REJECTED.as_str() => {
@@ -270,8 +272,8 @@ mod tests {
         }
         assert_eq!(advised(R::RetrySafe, "none"), ["what to do: repeat the call; that is safe"]);
         let harmless = [
-            "it may have had effects before it failed",
-            "what to do: repeat the call: the tool may run twice without harm",
+            "whether it had its effect before it failed is not known",
+            "what to do: repeat the call: the effect is the same when the tool runs twice",
         ];
         assert_eq!(advised(R::RetrySafe, "unknown"), harmless);
     }
