@@ -4,3 +4,4 @@ mod bed;
 mod moved;
 mod people;
 mod real;
+mod wrong;

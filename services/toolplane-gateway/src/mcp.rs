@@ -21,6 +21,7 @@ mod front;
 #[cfg(test)]
 mod fuzz;
 mod http;
+mod incoming;
 mod key;
 mod listen;
 mod log;

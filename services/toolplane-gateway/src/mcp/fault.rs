@@ -40,12 +40,12 @@ impl Fault {
         Self { data: Some(data), ..self }
     }
 
-    /// The body is no JSON.
+    /// What came is no JSON.
     pub(crate) fn unreadable() -> Self {
-        Self::refused(PARSE_ERROR, "the body is no JSON")
+        Self::refused(PARSE_ERROR, "the message is no JSON")
     }
 
-    /// The body is no message, or not one that may come now.
+    /// What came is no message, or not one that may come now.
     pub(crate) fn no_message(message: impl Into<String>) -> Self {
         Self::refused(INVALID_REQUEST, message)
     }

@@ -6,6 +6,7 @@ use toolplane_mcp::message::{self, Message};
 
 use super::client::{Meta, Session};
 use super::http::written;
+use super::incoming;
 use super::seal::{Purpose, Seals};
 use super::version::Version;
 
@@ -22,7 +23,15 @@ const MESSAGES: [&str; 6] = [
 #[test]
 fn messages() {
     fuzz!("messages", MESSAGES, |bytes: &[u8]| {
-        let Some(Message::Request { id, params, .. }) = message::read(&Bytes::copy_from_slice(bytes)) else { return };
+        let (id, params) = match incoming::read(&Bytes::copy_from_slice(bytes)) {
+            Ok(Message::Request { id, params, .. }) => (id, params),
+            Ok(_) => return,
+            Err(unfit) => {
+                let answer = message::read(&written(&unfit.id, &unfit.fault));
+                assert!(matches!(answer, Some(Message::Answer { .. })), "an answer to whatever came");
+                return;
+            }
+        };
         let refused = match Meta::of(&params) {
             Ok(meta) => meta.client(Version::V2026July).err(),
             Err(fault) => Some(fault),

@@ -23,7 +23,7 @@ use crate::mcp::exchange::{Exchange, Out};
 use crate::mcp::fault::Fault;
 use crate::mcp::seal::{Purpose, nonce};
 use crate::mcp::version::Version;
-use crate::mcp::{call, dispatch};
+use crate::mcp::{call, dispatch, incoming};
 use crate::upstream::Upstream;
 
 pub(crate) use sessions::{delete, get};
@@ -41,9 +41,9 @@ pub(crate) async fn post(
     if let Err(status) = headers::check_media(&headers) {
         return empty(status);
     }
-    let message = match read(&body) {
+    let message = match incoming::read(&body) {
         Ok(message) => message,
-        Err(fault) => return refused(&door, b"null", &fault),
+        Err(unfit) => return refused(&door, &unfit.id, &unfit.fault),
     };
     let id = match &message {
         Message::Request { id, .. } => id.clone(),
@@ -52,16 +52,6 @@ pub(crate) async fn post(
     match taken(&door, upstream, &headers, message).await {
         Ok(response) => response,
         Err(fault) => refused(&door, &id, &fault),
-    }
-}
-
-fn read(body: &Bytes) -> Result<Message, Fault> {
-    if let Some(message) = message::read(body) {
-        return Ok(message);
-    }
-    match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-        Ok(_) => Err(Fault::no_message("the body is no message; several at once are not taken")),
-        Err(_) => Err(Fault::unreadable()),
     }
 }
 

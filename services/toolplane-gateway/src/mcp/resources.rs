@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use tonic::{Code, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::read_payload_request::Selector;
+use toolplane_records::visible::excerpt;
+use toolplane_runtime::status::describe;
 
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
@@ -35,23 +37,45 @@ struct Wanted {
     limit: Option<u64>,
 }
 
-fn read_uri(uri: &str) -> Option<Wanted> {
-    let (path, query) = uri.strip_prefix(BEGIN)?.split_once('?').unwrap_or((uri.strip_prefix(BEGIN)?, ""));
-    let (invocation, hex) = path.split_once("/payloads/")?;
+/// What is wrong with an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wrong {
+    /// It names nothing of ours.
+    Nothing,
+    /// This field of it, which breaks a rule.
+    Field(String),
+}
+
+fn read_uri(uri: &str) -> Result<Wanted, Wrong> {
+    let rest = uri.strip_prefix(BEGIN).ok_or(Wrong::Nothing)?;
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (invocation, hex) = path.split_once("/payloads/").ok_or(Wrong::Nothing)?;
     let is_digest = hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if invocation.is_empty() || !is_digest {
-        return None;
+        return Err(Wrong::Nothing);
     }
     let mut wanted =
         Wanted { invocation: invocation.to_owned(), digest: format!("sha256:{hex}"), offset: 0, limit: None };
+    let rule = |rule: &str| Wrong::Field(rule.to_owned());
     for part in query.split('&').filter(|part| !part.is_empty()) {
-        match part.split_once('=')? {
-            ("offset", value) => wanted.offset = value.parse().ok()?,
-            ("limit", value) => wanted.limit = Some(value.parse().ok().filter(|limit| *limit > 0)?),
-            _ => return None,
+        match part.split_once('=').unwrap_or((part, "")) {
+            ("offset", value) => {
+                let offset = value.parse().map_err(|_| rule("`offset` must be a number of bytes, 0 or more"))?;
+                wanted.offset = offset;
+            }
+            ("limit", value) => {
+                let limit = value.parse().ok().filter(|limit| *limit > 0);
+                wanted.limit = Some(limit.ok_or_else(|| rule("`limit` must be a number of bytes, 1 or more"))?);
+            }
+            (other, _) => {
+                let other = excerpt(other, 40);
+                return Err(Wrong::Field(format!(
+                    "`{other}` is no field of the address of a resource: it has `offset` and `limit`"
+                )));
+            }
         }
     }
-    Some(wanted)
+    Ok(wanted)
 }
 
 /// Bytes as contents of a resource: text where they are text.
@@ -111,6 +135,11 @@ async fn read_part(
     Ok(read)
 }
 
+/// Whether the bytes are there, and the first one that is wanted lies beyond them.
+fn names_offset(status: &Status) -> bool {
+    describe(status).violations.iter().any(|violation| violation.field == "offset")
+}
+
 /// `resources/read`: the whole, where it is small enough, or a part of it.
 pub(crate) async fn read(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
     #[derive(Deserialize)]
@@ -119,11 +148,18 @@ pub(crate) async fn read(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
     }
     let said: Params = serde_json::from_slice(params).map_err(|_| Fault::params("`uri` is missing"))?;
     let missing = || Fault::no_resource(&said.uri, x.client.version);
-    let wanted = read_uri(&said.uri).ok_or_else(missing)?;
+    let wanted = match read_uri(&said.uri) {
+        Ok(wanted) => wanted,
+        Err(Wrong::Nothing) => return Err(missing()),
+        Err(Wrong::Field(rule)) => return Err(Fault::params(rule).with(json!({ "uri": said.uri }))),
+    };
     let limit = wanted.limit.unwrap_or(MOST).min(MOST);
     let selector = Selector::Digest(wanted.digest.clone());
     let read = match read_part(&x.upstream, &wanted.invocation, selector, wanted.offset, limit).await {
         Ok(read) => read,
+        Err(status) if names_offset(&status) => {
+            return Err(Fault::params(status.message()).with(json!({ "uri": said.uri })));
+        }
         Err(status) if matches!(status.code(), Code::NotFound | Code::InvalidArgument | Code::OutOfRange) => {
             return Err(missing());
         }
@@ -167,7 +203,7 @@ mod tests {
         let digest = format!("sha256:{}", "0f".repeat(32));
         let address = uri("inv_1", &digest);
         let wanted =
-            |offset, limit| Some(Wanted { invocation: "inv_1".to_owned(), digest: digest.clone(), offset, limit });
+            |offset, limit| Ok(Wanted { invocation: "inv_1".to_owned(), digest: digest.clone(), offset, limit });
         assert_eq!(read_uri(&address), wanted(0, None));
         assert_eq!(read_uri(&format!("{address}?offset=5&limit=7")), wanted(5, Some(7)));
         for wrong in [
@@ -175,12 +211,19 @@ mod tests {
             "toolplane://invocations/",
             "toolplane://invocations/inv_1/payloads/xyz",
             "file:///etc/passwd",
-            &format!("{address}?limit=0"),
-            &format!("{address}?offset=-1"),
-            &format!("{address}?x=1"),
             &format!("{address}/more"),
         ] {
-            assert_eq!(read_uri(wrong), None, "{wrong}");
+            assert_eq!(read_uri(wrong), Err(Wrong::Nothing), "{wrong}");
+        }
+        for (query, field) in [
+            ("limit=0", "`limit`"),
+            ("limit=all", "`limit`"),
+            ("offset=-1", "`offset`"),
+            ("offset", "`offset`"),
+            ("x=1", "`x`"),
+        ] {
+            let wrong = read_uri(&format!("{address}?{query}"));
+            assert!(matches!(&wrong, Err(Wrong::Field(rule)) if rule.starts_with(field)), "{query}: {wrong:?}");
         }
     }
 

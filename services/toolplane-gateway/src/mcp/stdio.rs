@@ -20,7 +20,7 @@ use crate::mcp::front::Front;
 use crate::mcp::http::written;
 use crate::mcp::seal::{Seals, nonce};
 use crate::mcp::version::Version;
-use crate::mcp::{call, dispatch};
+use crate::mcp::{call, dispatch, incoming};
 use crate::upstream::Upstream;
 
 /// Longest line that is read, in bytes.
@@ -116,12 +116,9 @@ impl Connection {
     }
 
     async fn take(&mut self, line: &Bytes) {
-        let Some(message) = message::read(line) else {
-            let fault = match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
-                Ok(_) => Fault::no_message("the line is no message"),
-                Err(_) => Fault::unreadable(),
-            };
-            return self.send(written(&Bytes::from_static(b"null"), &fault)).await;
+        let message = match incoming::read(line) {
+            Ok(message) => message,
+            Err(unfit) => return self.send(written(&unfit.id, &unfit.fault)).await,
         };
         match message {
             Message::Request { id, method, params } => {
