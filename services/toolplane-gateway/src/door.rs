@@ -59,6 +59,8 @@ pub(crate) struct Door {
     /// Whether the description of the API is for everybody.
     pub(crate) reflection: bool,
     encrypted: bool,
+    /// The listener drains: streams that their clients can go on with at another process end.
+    pub(crate) drains: CancellationToken,
     /// Ends streams that go on while the listener drains, a moment before it is cut.
     pub(crate) ends: CancellationToken,
 }
@@ -84,6 +86,7 @@ impl Door {
             max_body_bytes: options.max_message_bytes,
             reflection: options.reflection,
             encrypted,
+            drains: CancellationToken::new(),
             ends: CancellationToken::new(),
         }
     }

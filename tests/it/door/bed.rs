@@ -223,6 +223,15 @@ impl Answer {
         }
     }
 
+    /// Reads to the end, which has to be a proper one, and without an answer: its client goes on elsewhere.
+    pub(crate) async fn ends_unanswered(mut self) {
+        while let Some(chunk) = self.response.chunk().await.unwrap() {
+            self.read.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        let answered = ["\"result\":", "\"error\":"].iter().any(|member| self.read.contains(member));
+        assert!(!answered, "{}", self.read);
+    }
+
     /// Reads on to the id of an event, so that the stream can be gone on with elsewhere.
     pub(crate) async fn until_event(&mut self) -> String {
         while self.last_event.is_none() {

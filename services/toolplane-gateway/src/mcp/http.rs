@@ -144,14 +144,22 @@ async fn run(
     method: String,
     params: Bytes,
 ) -> Response {
-    let (id, version, out) = (x.id.clone(), x.client.version, x.out.clone());
+    let (id, version) = (x.id.clone(), x.client.version);
+    // A subscription is never answered.
+    let asked = asked(door, &x, method == "subscriptions/listen");
     let x = Arc::new(x);
     let answer = async move { dispatch::answer(x, &method, &params).await };
-    match events::first(Box::pin(answer), told, &out, version, id.clone()).await {
+    match events::first(asked, Box::pin(answer), told).await {
         events::First::Answer(Ok(reply)) => json(StatusCode::OK, message::write_result(&id, &reply.write(version))),
         events::First::Answer(Err(fault)) => refused(door, &id, &fault),
         events::First::Events(events) => events::response(events),
     }
+}
+
+/// A request as its stream has to know it. `moves`: nothing is lost with the stream.
+fn asked(door: &Door, x: &Exchange, moves: bool) -> events::Asked {
+    let stops = events::Stops { drains: door.drains.clone(), ends: door.ends.clone() };
+    events::Asked { id: x.id.clone(), version: x.client.version, out: x.out.clone(), moves, stops }
 }
 
 /// A request answered with an error.

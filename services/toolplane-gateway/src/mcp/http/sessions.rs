@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,7 +14,7 @@ use toolplane_proto::v1;
 use toolplane_runtime::tasks;
 
 use super::headers::{EVENTS, takes};
-use super::{empty, events, exchange, is_stateless, refused, session};
+use super::{asked, empty, events, exchange, is_stateless, refused, session};
 use crate::door::Door;
 use crate::mcp::call::{self, Begun};
 use crate::mcp::client::{Meta, Scope, Session};
@@ -55,28 +56,25 @@ pub(crate) async fn get(
         }
         None => None,
     };
-    let version = client.version;
     let scope = Some(Scope(session.nonce));
     let (id, meta) = match &place {
         Some(place) => (Bytes::from(place.request.clone()), Meta::of_progress(place.progress.as_deref())),
         None => (Bytes::from_static(b"null"), Meta::default()),
     };
-    let (x, told) = exchange(&door, upstream, principal, client, scope, id.clone(), meta);
-    let (out, x) = (x.out.clone(), Arc::new(x));
-    let answer = async move {
-        match place {
-            Some(place) => {
-                let begun =
-                    Begun { id: place.invocation, tool: place.tool, arguments: place.arguments, seq: place.seq };
-                call::follow(&x, begun, None).await
-            }
-            None => {
-                listen::tell_changes(&x, None).await;
-                std::future::pending().await
-            }
+    let (x, told) = exchange(&door, upstream, principal, client, scope, id, meta);
+    // It listens, or has the id of an event: either way it can do so at another process.
+    let (asked, x) = (asked(&door, &x, true), Arc::new(x));
+    let answer: BoxFuture<'static, _> = match place {
+        Some(place) => {
+            let begun = Begun { id: place.invocation, tool: place.tool, arguments: place.arguments, seq: place.seq };
+            Box::pin(async move { call::follow(&x, begun, None).await })
         }
+        None => Box::pin(async move {
+            listen::tell_changes(&x, None).await;
+            std::future::pending().await
+        }),
     };
-    events::response(events::at_once(Box::pin(answer), told, &out, version, id))
+    events::response(events::at_once(asked, answer, told))
 }
 
 /// A client ends its session: what it still waits for is no longer wanted.
