@@ -34,7 +34,7 @@ fn tools() -> Vec<(String, Value)> {
     tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool["inputSchema"].clone())).collect()
 }
 
-fn declared(tool: &str, schema: &Value) -> Value {
+pub(crate) fn declared(tool: &str, schema: &Value) -> Value {
     // Programs that ask or wait have a session of their own, so that what they ask is surely about their one call.
     let alone =
         ["elicit", "confirm", "tampered", "request_state", "wait", "slow"].iter().any(|part| tool.contains(part));

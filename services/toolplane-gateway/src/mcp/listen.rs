@@ -20,8 +20,10 @@ use crate::upstream::Upstream;
 
 /// How often the revision of a surface is looked at while anybody listens.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long who wants to listen waits for the first look.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Surfaces somebody listens to. Each is looked at once for all who listen.
+/// Surfaces somebody listens to. Each is looked at once for all who listen: 0 until it was looked at, then one more for each change.
 #[derive(Debug, Default)]
 pub(crate) struct Changes(Arc<Mutex<HashMap<String, watch::Sender<u64>>>>);
 
@@ -61,14 +63,15 @@ async fn look(all: &Mutex<HashMap<String, watch::Sender<u64>>>, key: &str, upstr
     loop {
         let request =
             v1::ListSurfaceToolsRequest { surface_id: surface.to_owned(), page_size: 1, ..Default::default() };
-        // What cannot be read now is looked at again.
-        if let Ok(answer) = upstream.surfaces().list_surface_tools(request).await {
-            let revision = answer.into_inner().revision;
-            let before = known.replace(revision);
-            if before.is_some_and(|before| before != revision)
-                && let Some(sender) = all.lock().get(key)
-            {
-                sender.send_modify(|times| *times += 1);
+        let looked = upstream.surfaces().list_surface_tools(request).await;
+        if let Some(sender) = all.lock().get(key) {
+            match looked.map(|answer| answer.into_inner().revision) {
+                Ok(revision) if known.replace(revision) == Some(revision) => {}
+                Ok(_) => sender.send_modify(|times| *times += 1),
+                // It is looked at again, and nobody waits for that to listen.
+                Err(_) => {
+                    sender.send_if_modified(|times| std::mem::replace(times, (*times).max(1)) == 0);
+                }
             }
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -80,17 +83,38 @@ async fn look(all: &Mutex<HashMap<String, watch::Sender<u64>>>, key: &str, upstr
     }
 }
 
-/// Tells a client of each change of its tools, as long as it listens. `meta` goes with each.
-pub(crate) async fn tell_changes(x: &Exchange, meta: Option<Value>) {
+/// What a client hears of, from now on.
+pub(crate) struct Heard {
+    tools: watch::Receiver<u64>,
+    loaded: watch::Receiver<u64>,
+}
+
+/// Begins to hear of changes of the client's tools: none that comes after this is missed.
+pub(crate) async fn hear(x: &Exchange) -> Heard {
     let mut tools = x.front.changes.of_surface(&x.upstream, &x.front.surface());
-    let mut loaded = x.front.changes.of_name(&loaded_surface(x).surface_id);
-    let params = meta.map_or_else(|| json!({}), |meta| json!({ "_meta": meta }));
-    loop {
-        tokio::select! {
-            _ = tools.changed() => {}
-            _ = loaded.changed() => {}
+    let loaded = x.front.changes.of_name(&loaded_surface(x).surface_id);
+    // Where the surface cannot be looked at, the first look that succeeds counts as a change.
+    let _ = tokio::time::timeout(PATIENCE, tools.wait_for(|times| *times > 0)).await;
+    Heard { tools, loaded }
+}
+
+impl Heard {
+    /// Tells the client of each change, as long as it listens. `meta` goes with each.
+    pub(crate) async fn tell(mut self, x: &Exchange, meta: Option<Value>) -> Result<Reply, Fault> {
+        let params = meta.map_or_else(|| json!({}), |meta| json!({ "_meta": meta }));
+        loop {
+            // Neither end goes away while it is heard.
+            let changed = tokio::select! {
+                changed = self.tools.changed() => changed,
+                changed = self.loaded.changed() => changed,
+            };
+            if changed.is_err() {
+                return std::future::pending().await;
+            }
+            // The client asks for the list now, and is not to be given the one from before.
+            x.front.listings.forget(&x.upstream, &x.front.surface());
+            x.notify(None, "notifications/tools/list_changed", &params).await;
         }
-        x.notify(None, "notifications/tools/list_changed", &params).await;
     }
 }
 
@@ -115,10 +139,11 @@ pub(crate) async fn listen(x: &Exchange, params: &Bytes) -> Result<Reply, Fault>
     if said.notifications.tools_list_changed {
         heard["toolsListChanged"] = true.into();
     }
+    let changes = if said.notifications.tools_list_changed { Some(hear(x).await) } else { None };
     let accepted = json!({ "notifications": heard, "_meta": meta });
     x.notify(None, "notifications/subscriptions/acknowledged", &accepted).await;
-    if said.notifications.tools_list_changed {
-        tell_changes(x, Some(meta)).await;
+    match changes {
+        Some(changes) => changes.tell(x, Some(meta)).await,
+        None => std::future::pending().await,
     }
-    std::future::pending().await
 }

@@ -69,10 +69,11 @@ pub(crate) async fn get(
             let begun = Begun { id: place.invocation, tool: place.tool, arguments: place.arguments, seq: place.seq };
             Box::pin(async move { call::follow(&x, begun, None).await })
         }
-        None => Box::pin(async move {
-            listen::tell_changes(&x, None).await;
-            std::future::pending().await
-        }),
+        None => {
+            // From the moment the stream is there, no change is missed.
+            let heard = listen::hear(&x).await;
+            Box::pin(async move { heard.tell(&x, None).await })
+        }
     };
     events::response(events::at_once(asked, answer, told))
 }

@@ -105,6 +105,11 @@ impl Listings {
         self.within(upstream, surface, FRESH).await
     }
 
+    /// The tools of a surface have changed: what is known of them is from before.
+    pub(crate) fn forget(&self, upstream: &Upstream, surface: &str) {
+        self.kept.lock().remove(&(upstream.principal(), surface.to_owned()));
+    }
+
     /// The full name of a tool that was called by `name`: by what it is called here, else as it is, for the surface to resolve.
     pub(crate) async fn understood(&self, upstream: &Upstream, surface: &str, name: &str) -> Result<String, Status> {
         for age in [KNOWN, FRESH] {
