@@ -4,6 +4,7 @@ mod bed;
 mod changes;
 mod drained;
 mod moved;
+mod oauth;
 mod people;
 mod real;
 mod wrong;

@@ -17,7 +17,7 @@ mod providers;
 mod secrets;
 mod table;
 mod tenants;
-mod tokens;
+pub(crate) mod tokens;
 
 /// Four processes that know each other only by address do what one process does.
 #[tokio::test]

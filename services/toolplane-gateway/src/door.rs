@@ -51,6 +51,8 @@ pub(crate) struct Door {
     pub(crate) roles: Roles,
     /// The URL under which clients reach this listener, without a slash at its end.
     pub(crate) url: String,
+    /// The scopes of OAuth that let a client call tools, where roles are scopes.
+    scope: Option<String>,
     /// What MCP is answered by.
     pub(crate) front: Arc<Front>,
     /// Who may call, as it was configured.
@@ -81,6 +83,7 @@ impl Door {
             callers,
             roles,
             url: url.trim_end_matches('/').to_owned(),
+            scope: mcp::scope_of_calls(options.auth.as_deref()),
             front: Arc::new(front),
             auth: options.auth.clone(),
             max_body_bytes: options.max_message_bytes,
@@ -88,6 +91,16 @@ impl Door {
             encrypted,
             drains: CancellationToken::new(),
             ends: CancellationToken::new(),
+        }
+    }
+
+    /// Puts into a refusal what a client of OAuth has to know to come back with a better token (RFC 6750, RFC 9728).
+    pub(crate) fn challenge(&self, error: Option<&'static str>, response: &mut Response) {
+        let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
+        let scope = self.scope.as_ref().map(|scope| format!("scope=\"{scope}\", ")).unwrap_or_default();
+        let text = format!("Bearer {error}{scope}resource_metadata=\"{}{RESOURCE_METADATA}\"", self.url);
+        if let Ok(challenge) = HeaderValue::try_from(text) {
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
     }
 }
@@ -164,13 +177,11 @@ async fn identified(State(door): State<Arc<Door>>, mut request: Request, next: N
             next.run(request).await
         }
         Err(error) => {
+            let shown = error.reason() != codes::TOKEN_MISSING.as_str();
             let status = Status::from(error);
             let mut response = refusal(&status);
             if status.code() == Code::Unauthenticated {
-                let challenge = format!("Bearer resource_metadata=\"{}{RESOURCE_METADATA}\"", door.url);
-                if let Ok(challenge) = HeaderValue::try_from(challenge) {
-                    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-                }
+                door.challenge(shown.then_some("invalid_token"), &mut response);
             }
             response
         }

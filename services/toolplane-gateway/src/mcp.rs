@@ -49,6 +49,7 @@ use crate::door::{Door, RESOURCE_METADATA, refusal};
 
 pub(crate) use front::Front;
 pub(crate) use key::seals;
+pub(crate) use oauth::scope_of_calls;
 pub use stdio::{StdioOptions, serve_lines};
 
 /// Where MCP is spoken.

@@ -73,9 +73,17 @@ impl Doors {
     }
 
     pub(crate) async fn with(rules: &str, mcp: &str, token: Option<&str>) -> Self {
-        let config = format!("{rules}\n[gateway]\nlisten = \"127.0.0.1:0\"\n[mcp]\n{mcp}\n");
-        let mut options = Options::new(config);
+        let mut options = Self::options(rules, mcp);
         options.token = token.map(str::to_owned);
+        Self::of(options).await
+    }
+
+    /// What a cluster with these rules is started with, whose door has these settings.
+    pub(crate) fn options(rules: &str, mcp: &str) -> Options {
+        Options::new(format!("{rules}\n[gateway]\nlisten = \"127.0.0.1:0\"\n[mcp]\n{mcp}\n"))
+    }
+
+    pub(crate) async fn of(options: Options) -> Self {
         let cluster = Cluster::start(options).await.unwrap();
         let all =
             tools().iter().map(|(name, schema)| registration(&declared(name, schema).to_string()).unwrap()).collect();

@@ -121,7 +121,7 @@ async fn callers_are_told_apart() {
     assert_eq!(session.call(&doors.url, 3, "conf__greet", json!({})).await.status, 404);
 }
 
-const TOKEN: &str = "the-token-of-the-cluster";
+pub(crate) const TOKEN: &str = "the-token-of-the-cluster";
 
 /// The settings of a cluster that asks who calls, with the file of its keys.
 fn guarded(folder: &Path) -> (String, PathBuf) {

@@ -12,7 +12,7 @@ use super::callers::{Callers, new_key};
 use crate::bed::{PATIENCE, RULES, register, surface};
 
 /// An issuer with one key, and its JWK set.
-pub(super) fn issuer() -> (EncodingKey, String) {
+pub(crate) fn issuer() -> (EncodingKey, String) {
     let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
     let key = EncodingKey::from_ec_der(&pair.serialize_der());
     let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256).unwrap();

@@ -12,12 +12,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use toolplane_mcp::message::{self, Message};
 use toolplane_runtime::clock;
 
-use crate::door::{Door, RESOURCE_METADATA};
+use crate::door::Door;
 use crate::mcp::client::{Client, Meta, Scope, Session};
 use crate::mcp::exchange::{Exchange, Out};
 use crate::mcp::fault::Fault;
@@ -167,13 +167,7 @@ fn refused(door: &Door, id: &[u8], fault: &Fault) -> Response {
     let body = written(&Bytes::copy_from_slice(id), fault);
     let mut response = json(fault.http.unwrap_or(StatusCode::OK), body);
     if fault.is_forbidden() {
-        let wanted = format!(
-            "Bearer error=\"insufficient_scope\", scope=\"agent\", resource_metadata=\"{}{RESOURCE_METADATA}\"",
-            door.url
-        );
-        if let Ok(wanted) = HeaderValue::try_from(wanted) {
-            response.headers_mut().insert(WWW_AUTHENTICATE, wanted);
-        }
+        door.challenge(Some("insufficient_scope"), &mut response);
     }
     response
 }

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use toolplane_runtime::caller::Role;
 use toolplane_runtime::config::{AuthConfig, JwtConfig};
 
+/// The roles a client may need.
+const FOR_CLIENTS: [Role; 2] = [Role::Agent, Role::Approver];
+
 /// The metadata of the protected resource under `url`; nothing where no issuer is known, because then there is nobody to ask.
 pub(crate) fn metadata(url: &str, auth: Option<&AuthConfig>) -> Option<Value> {
     let issuers = auth.map(|auth| auth.jwt.as_slice()).filter(|issuers| !issuers.is_empty())?;
@@ -16,23 +19,29 @@ pub(crate) fn metadata(url: &str, auth: Option<&AuthConfig>) -> Option<Value> {
         "bearer_methods_supported": ["header"],
         "resource_name": "Toolplane",
     });
-    let scopes: BTreeSet<String> = issuers.iter().flat_map(scopes).collect();
+    let scopes: BTreeSet<String> = issuers.iter().flat_map(|issuer| scopes(issuer, &FOR_CLIENTS)).collect();
     if !scopes.is_empty() {
         metadata["scopes_supported"] = scopes.into_iter().collect();
     }
     Some(metadata)
 }
 
-/// The scopes that mean a role here, where this issuer's roles are read from its scopes at all.
-fn scopes(issuer: &JwtConfig) -> Vec<String> {
+/// The scopes that let a client call tools, with spaces between; nothing where roles are not scopes.
+pub(crate) fn scope_of_calls(auth: Option<&AuthConfig>) -> Option<String> {
+    let issuers = auth.map(|auth| auth.jwt.as_slice()).unwrap_or_default();
+    let scopes: BTreeSet<String> = issuers.iter().flat_map(|issuer| scopes(issuer, &[Role::Agent])).collect();
+    (!scopes.is_empty()).then(|| scopes.into_iter().collect::<Vec<_>>().join(" "))
+}
+
+/// The scopes that mean one of these roles here, where this issuer's roles are read from its scopes at all.
+fn scopes(issuer: &JwtConfig, wanted: &[Role]) -> Vec<String> {
     if !matches!(issuer.roles_claim.as_str(), "scope" | "scp") {
         return Vec::new();
     }
-    let for_clients = [Role::Agent, Role::Approver];
     if issuer.role_map.is_empty() {
-        return for_clients.iter().map(|role| role.as_str().to_owned()).collect();
+        return wanted.iter().map(|role| role.as_str().to_owned()).collect();
     }
-    let mapped = issuer.role_map.iter().filter(|(_, roles)| roles.iter().any(|role| for_clients.contains(role)));
+    let mapped = issuer.role_map.iter().filter(|(_, roles)| roles.iter().any(|role| wanted.contains(role)));
     mapped.map(|(scope, _)| scope.clone()).collect()
 }
 
@@ -64,5 +73,15 @@ mod tests {
         let mapped =
             issuer(json!({ "roles_claim": "scope", "role_map": { "tools:call": ["agent"], "x": ["worker"] } }));
         assert_eq!(mapped["scopes_supported"], json!(["tools:call"]));
+        let of_calls = |issuer: Value| {
+            let mut whole = json!({ "issuer": "https://id", "audience": "a", "jwks_file": "k" });
+            whole.as_object_mut().unwrap().extend(issuer.as_object().unwrap().clone());
+            scope_of_calls(Some(&auth(json!({ "jwt": [whole] }))))
+        };
+        assert_eq!(of_calls(json!({})), None);
+        assert_eq!(of_calls(json!({ "roles_claim": "scope" })).as_deref(), Some("agent"));
+        let map = json!({ "tools:call": ["agent"], "tools:all": ["agent", "approver"], "tools:yes": ["approver"] });
+        let scope = of_calls(json!({ "roles_claim": "scp", "role_map": map }));
+        assert_eq!(scope.as_deref(), Some("tools:all tools:call"));
     }
 }
