@@ -7,4 +7,5 @@ mod moved;
 mod oauth;
 mod people;
 mod real;
+mod traced;
 mod wrong;
