@@ -8,7 +8,9 @@ use crate::bed::RULES;
 use crate::shell::Shell;
 
 async fn start() -> (Cluster, Shell) {
-    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    // What a tool gave is to reach the terminal's own reader as it was.
+    let config = format!("{RULES}\n[scheduler.cleaning]\ninvisible = \"keep\"\n");
+    let cluster = Cluster::start(Options::new(config)).await.unwrap();
     let shell = Shell::at(cluster.endpoint());
     let files: Vec<String> = tools::example_files().unwrap().iter().map(|file| file.display().to_string()).collect();
     let mut arguments = vec!["tools", "register"];

@@ -152,7 +152,7 @@ def test_a_failure_is_told_once_with_its_code_once(served: Worker, inside: Toolp
     item = inside.answer({"type": "tool_use", "id": "t", "name": fails, "input": {}})
     assert item["content"] == "RuntimeError: no weather today [exec.unspecified]"
     item = inside.answer({"type": "tool_use", "id": "t", "name": fails, "input": ["no", "object"]})
-    assert item["content"].count("[input.schema_violation]") == item["content"].count("`the input` must be of type `object`") == 1
+    assert item["content"].count("[input.schema_violation]") == item["content"].count("`model_input` must be of type `object`") == 1
     assert "``" not in item["content"]
 
 

@@ -54,8 +54,7 @@ class Violation:
     rule: str
 
     def __str__(self) -> str:
-        # Empty is the pointer of the whole.
-        return f"`{self.field or 'the input'}` {self.rule}"
+        return f"`{self.field}` {self.rule}"
 
 
 class RequestRefused(ToolplaneError):

@@ -216,10 +216,9 @@ function readQuery(args: unknown): string | undefined {
   }
 }
 
-/** Fields with a name for the whole, whose pointer is empty; undefined for none. */
+/** The wrong fields; undefined for none. */
 function named(violations: readonly FieldViolation[]): FieldViolation[] | undefined {
-  if (violations.length === 0) return undefined;
-  return violations.map(({ field, rule }) => ({ field: field || "the input", rule }));
+  return violations.length === 0 ? undefined : violations.map(({ field, rule }) => ({ field, rule }));
 }
 
 /** What a model is given of a result: what the cluster made for it, else the exact JSON. */

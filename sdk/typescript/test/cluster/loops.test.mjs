@@ -67,7 +67,7 @@ test("Anthropic's Messages", async (t) => {
   const told = { code: "exec.unspecified", message: "it broke", retry: "verify_before_retry", sideEffects: "unknown" };
   assert.deepEqual(JSON.parse(thrown.content), { error: told }, "once, and its code once");
   const list = await box.answer({ ...call, input: ["no", "object"] });
-  assert.deepEqual(JSON.parse(list.content).error.fields, [{ field: "the input", rule: "must be of type `object`" }]);
+  assert.deepEqual(JSON.parse(list.content).error.fields, [{ field: "model_input", rule: "must be of type `object`" }]);
   const unknown = await box.answer({ ...call, name: "no__such" });
   assert.deepEqual([unknown.is_error, JSON.parse(unknown.content).error.code], [true, "surface.unknown_tool"]);
   const [message] = await box.answers({ role: "assistant", content: [{ type: "text", text: "hm" }, call] });
