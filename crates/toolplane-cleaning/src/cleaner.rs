@@ -25,7 +25,7 @@ struct Parts {
 }
 
 impl Cleaner {
-    /// The cleaner of `policy`. Its patterns are made here, which takes some milliseconds: make one and use it often.
+    /// The cleaner of `policy`. Its patterns are made here, which takes some ten milliseconds: make one and use it often.
     pub fn new(policy: &CleaningPolicy) -> Self {
         Self(Arc::new(Parts { policy: policy.clone(), detector: Detector::new(policy) }))
     }
@@ -131,8 +131,7 @@ impl Rewrite for InJson<'_> {
     fn text<'a>(&mut self, text: &'a str, member: Option<&str>) -> Cow<'a, str> {
         let treatment = self.cleaner.0.policy.credentials;
         let named = treatment != Treatment::Keep
-            && member.is_some_and(detect::is_secret_key)
-            && detect::is_secret_value(text)
+            && member.is_some_and(|member| detect::is_secret_member(member, text))
             && !text.starts_with(REPLACEMENT);
         if named {
             self.found.add(Class::Credentials, detect::MEMBER, treatment);

@@ -6,6 +6,9 @@ mod key_block;
 mod markup;
 mod numbers;
 mod personal;
+mod secret_name;
+mod secret_value;
+mod vendors;
 
 use std::ops::Range;
 
@@ -24,13 +27,15 @@ pub(crate) struct Rule {
     pub(crate) pattern: &'static str,
     /// Whether what is found is one, beyond its form.
     pub(crate) check: fn(&[u8]) -> bool,
+    /// Whether it may be one after what stands before the whole of it.
+    pub(crate) before: fn(&[u8]) -> bool,
     /// What stands in its place; the name in brackets where there is nothing better.
     pub(crate) instead: Option<&'static str>,
 }
 
 impl Rule {
     const fn new(name: &'static str, pattern: &'static str) -> Self {
-        Self { name, pattern, check: |_| true, instead: None }
+        Self { name, pattern, check: |_| true, before: |_| true, instead: None }
     }
 
     const fn checked(name: &'static str, pattern: &'static str, check: fn(&[u8]) -> bool) -> Self {
@@ -68,22 +73,26 @@ struct Ready {
 }
 
 /// The rules of each class.
-fn table(class: Class) -> &'static [Rule] {
+fn tables(class: Class) -> &'static [&'static [Rule]] {
     match class {
-        Class::Credentials => credentials::RULES,
-        Class::Personal => personal::RULES,
-        Class::Instructions => instructions::RULES,
-        Class::Markup => markup::RULES,
+        Class::Credentials => &[vendors::RULES, credentials::RULES],
+        Class::Personal => &[personal::RULES],
+        Class::Instructions => &[instructions::ENGLISH, instructions::CHINESE],
+        Class::Markup => &[markup::RULES],
         // Found character by character.
         Class::Invisible => &[],
     }
+}
+
+fn rules(class: Class) -> impl Iterator<Item = &'static Rule> {
+    tables(class).iter().copied().flatten()
 }
 
 impl Detector {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each of them")]
     pub(crate) fn new(policy: &CleaningPolicy) -> Self {
         let wanted = Class::ALL.into_iter().filter(|class| policy.of(*class) != Treatment::Keep);
-        let rules = wanted.flat_map(|class| table(class).iter().map(move |rule| (class, rule)));
+        let rules = wanted.flat_map(|class| rules(class).map(move |rule| (class, rule)));
         let rules: Vec<Ready> = rules
             .map(|(class, rule)| {
                 let regex = RegexBuilder::new(rule.pattern).build().expect("a pattern of a table");
@@ -134,7 +143,9 @@ impl Ready {
             let Some(whole) = found.get(0) else { return };
             at = whole.end().max(at + 1);
             let Some(value) = found.get(self.group) else { continue };
-            if (self.rule.check)(value.as_bytes()) {
+            // What only stands around it may stand around the next one too.
+            at = at.min(value.end().max(whole.start() + 1));
+            if (self.rule.check)(value.as_bytes()) && (self.rule.before)(&text[..whole.start()]) {
                 let Self { rule, class, treatment, .. } = self;
                 spans.push(Span {
                     range: value.range(),
@@ -148,17 +159,12 @@ impl Ready {
     }
 }
 
-/// Whether the value of a member with this key is a credential, whatever it looks like.
-pub(crate) fn is_secret_key(key: &str) -> bool {
-    credentials::is_secret_key(key)
-}
-
 /// What a member with a telling key is found by.
 pub(crate) const MEMBER: &str = "named_secret";
 
-/// Whether a value may be a secret that somebody gave a name to.
-pub(crate) fn is_secret_value(value: &str) -> bool {
-    credentials::is_value(value.as_bytes())
+/// Whether a member is a credential by its key, as far as its value may be one.
+pub(crate) fn is_secret_member(key: &str, value: &str) -> bool {
+    credentials::is_secret_member(key, value)
 }
 
 #[cfg(test)]
@@ -171,7 +177,7 @@ mod tests {
     fn every_pattern_is_one_and_every_name_is_used_once() {
         let mut names = BTreeSet::new();
         for class in Class::ALL {
-            for rule in table(class) {
+            for rule in rules(class) {
                 let regex = Regex::new(rule.pattern).unwrap_or_else(|error| panic!("{}: {error}", rule.name));
                 assert!(!regex.is_match(b""), "{}", rule.name);
                 assert!(names.insert(rule.name), "{} is there twice", rule.name);

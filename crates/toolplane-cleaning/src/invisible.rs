@@ -29,8 +29,10 @@ pub(crate) fn find(text: &[u8], mut found: impl FnMut(Range<usize>, &'static str
 
 fn of_text(text: &str, base: usize, found: &mut impl FnMut(Range<usize>, &'static str)) {
     let mut rest = text.char_indices().peekable();
+    let mut before = ' ';
     while let Some((start, c)) = rest.next() {
         let mut end = start + c.len_utf8();
+        let last = std::mem::replace(&mut before, c);
         let rule = match c {
             '\u{1f3f4}' => {
                 // The flags of regions are spelled with tags.
@@ -42,6 +44,8 @@ fn of_text(text: &str, base: usize, found: &mut impl FnMut(Range<usize>, &'stati
             '\t' | '\n' | '\r' => continue,
             c if c.is_control() => CONTROL,
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => DIRECTION,
+            // The form of an ideograph, as names are written with.
+            '\u{e0100}'..='\u{e01ef}' if is_ideograph(last) => continue,
             c if hides(c) => HIDDEN,
             c if has_no_width(c) => {
                 let mut run = 1;
@@ -59,7 +63,11 @@ fn of_text(text: &str, base: usize, found: &mut impl FnMut(Range<usize>, &'stati
     }
 }
 
-/// Characters that spell text nobody sees: tags, and the variation selectors that no font has a use for.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Characters that spell text nobody sees: tags, and the variation selectors of ideographs where there is none.
 fn hides(c: char) -> bool {
     matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' | '\u{2061}'..='\u{2064}' | '\u{fff9}'..='\u{fffb}')
 }
@@ -101,6 +109,7 @@ mod tests {
         assert_eq!(rules("plain \u{e0049}\u{e0067} text"), [HIDDEN, HIDDEN]);
         assert_eq!(rules("a\u{200b}\u{200c}\u{200b}\u{200c}b"), [HIDDEN], "a run is one place");
         assert_eq!(rules("a\u{85}b\u{0}"), [CONTROL, CONTROL]);
+        assert_eq!(rules("葛\u{e0100}\u{e0101}"), [HIDDEN], "an ideograph has one form");
     }
 
     #[test]
@@ -112,6 +121,7 @@ mod tests {
             "❤\u{fe0f}",
             "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
             "line\r\n\tline",
+            "葛\u{e0100}城",
             "\u{feff}with a mark of byte order",
         ] {
             assert_eq!(rules(plain), [] as [&str; 0], "{plain:?}");

