@@ -12,7 +12,10 @@ use crate::policy::{Class, CleaningPolicy, Treatment};
 use crate::stream::CleanStream;
 
 /// How what stands in the place of something begins; the name of its rule and a bracket follow.
-const REPLACEMENT: &str = "[redacted ";
+pub(crate) const REPLACEMENT: &str = "[redacted ";
+
+/// How often a text is looked at again; two are more than texts need that nobody made for it.
+const ROUNDS: usize = 8;
 
 /// Cleans texts by one policy. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -59,7 +62,23 @@ impl Cleaner {
         }
         let mut out = Vec::with_capacity(bytes.len() + 64);
         write(bytes, 0..bytes.len(), &spans, &mut out);
+        self.again(&mut out, 0, found);
         Cow::Owned(out)
+    }
+
+    /// Looks again at what was written from `start` on: what stood right beside something that was replaced may be found only now, as a
+    /// number is after a letter.
+    pub(crate) fn again(&self, out: &mut Vec<u8>, start: usize, found: &mut Findings) {
+        for _ in 0..ROUNDS {
+            let mut spans = self.spans(&out[start..]);
+            spans.retain(|span| span.treatment == Treatment::Mask);
+            if spans.is_empty() {
+                return;
+            }
+            spans.iter().for_each(|span| found.add(span.class, span.rule, span.treatment));
+            let text = out.split_off(start);
+            write(&text, 0..text.len(), &spans, out);
+        }
     }
 
     /// JSON text as it may be shown, still JSON: texts, numbers and keys are looked at as they are meant, and the value of a key that

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
+use crate::cleaner::REPLACEMENT;
 use crate::policy::{Class, CleaningPolicy, Treatment};
 
 pub(crate) use key_block::open_block;
@@ -145,7 +146,9 @@ impl Ready {
             let Some(value) = found.get(self.group) else { continue };
             // What only stands around it may stand around the next one too.
             at = at.min(value.end().max(whole.start() + 1));
-            if (self.rule.check)(value.as_bytes()) && (self.rule.before)(&text[..whole.start()]) {
+            // What stands in the place of something is nothing to be found.
+            let clean = value.as_bytes().starts_with(REPLACEMENT.as_bytes());
+            if !clean && (self.rule.check)(value.as_bytes()) && (self.rule.before)(&text[..whole.start()]) {
                 let Self { rule, class, treatment, .. } = self;
                 spans.push(Span {
                     range: value.range(),

@@ -23,6 +23,8 @@
 mod cleaner;
 mod detect;
 mod findings;
+#[cfg(test)]
+mod fuzz;
 mod invisible;
 mod policy;
 mod stream;

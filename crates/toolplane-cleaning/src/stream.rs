@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::cleaner::{Cleaner, write};
 use crate::detect::{Span, open_block};
 use crate::findings::Findings;
+use crate::policy::Treatment;
 
 /// Bytes that are looked through at once.
 const WINDOW: usize = 64 * 1024;
@@ -87,7 +88,11 @@ impl CleanStream {
         for span in spans.iter().filter(here) {
             self.found.add(span.class, span.rule, span.treatment);
         }
+        let start = out.len();
         write(&self.held, self.written..cut, spans, out);
+        if spans.iter().filter(here).any(|span| span.treatment == Treatment::Mask) {
+            self.cleaner.again(out, start, &mut self.found);
+        }
     }
 }
 
@@ -99,7 +104,7 @@ fn whole_characters(text: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{CleaningPolicy, Treatment};
+    use crate::policy::CleaningPolicy;
 
     fn cleaner() -> Cleaner {
         Cleaner::new(&CleaningPolicy { personal: Treatment::Mask, ..CleaningPolicy::default() })

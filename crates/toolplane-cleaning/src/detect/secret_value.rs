@@ -31,6 +31,8 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value).to_ascii_lowercase();
     let text = text.trim_matches(|c: char| c.is_ascii_punctuation());
     let same = value.windows(2).all(|pair| pair[0] == pair[1]);
+    // As characters nobody sees are written, also in JSON.
+    let value = &value[value.iter().take_while(|byte| **byte == b'\\').count()..];
     let wrapped = WRAPPED.iter().any(|begin| value.starts_with(begin.as_bytes()));
     // `password = user_password` names another place.
     let letters = text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-. ".contains(&byte));
@@ -105,7 +107,7 @@ fn is_word(value: &[u8]) -> bool {
         && value.iter().skip(1).all(u8::is_ascii_lowercase)
 }
 
-const WRAPPED: &[&str] = &["<", "${", "{{", "$(", "[redacted", "[credential", "***", "%s", "ENC["];
+const WRAPPED: &[&str] = &["<", "${", "{{", "$(", "[redacted", "[credential", "***", "%s", "ENC[", "u{"];
 
 /// How names of places for secrets end.
 const NAMES: &[&str] =

@@ -4,3 +4,4 @@
 
 mod corpus;
 mod measure;
+mod properties;
