@@ -21,7 +21,7 @@ mod rounds;
 mod start;
 mod workers;
 
-pub(crate) use admissions::Admissions;
+pub(crate) use admissions::{Admissions, Granted, LocksAtOnce};
 pub(crate) use claim::Claims;
 pub(crate) use fleet::Fleet;
 pub(crate) use gate::{Decisions, EveryDecisionHolds, StartGate};

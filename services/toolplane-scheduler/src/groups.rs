@@ -5,6 +5,7 @@
 //! scope, the calls it changes and that the wish is fulfilled. So a crash at any moment loses nothing and repeats nothing.
 
 mod accept;
+mod at_once;
 mod follow;
 mod handle;
 mod keys;
@@ -14,6 +15,7 @@ mod scopes;
 mod settle;
 
 pub(crate) use accept::{AdmittedBatch, BatchAdmission};
+pub(crate) use at_once::FreeLocks;
 pub(crate) use follow::{BatchEnd, BatchItem, BatchNews, BatchStart, BatchWatch};
 pub(crate) use handle::Groups;
 pub(crate) use keys::{batch_names, lists_batches};

@@ -23,7 +23,7 @@ use crate::dispatch::{
 use crate::effects::{Listener, Router};
 use crate::environment::Environment;
 use crate::faults;
-use crate::groups::{GroupRetention, Groups, ScopeBell, Settler};
+use crate::groups::{FreeLocks, GroupRetention, Groups, ScopeBell, Settler};
 use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
 use crate::storage::{RecordError, Shards, Storage};
@@ -190,7 +190,9 @@ impl Parts {
 
         let gate = StartGate::new(quarantine.clone(), outside.decisions);
         let grants = Arc::new(Grants::new(workers.clone(), limits, members.clone(), options.offer_ms, environment));
-        let admissions = Admissions::new(calls.clone(), rates.clone(), queues.clone(), grants.clone(), gate.clone());
+        let locks = Arc::new(FreeLocks::new(storage.clone(), options.lease_ms));
+        let admissions =
+            Admissions::new(calls.clone(), locks, rates.clone(), queues.clone(), grants.clone(), gate.clone());
         let claims = Claims::new(calls.clone(), grants.clone(), gate.clone(), queues.clone(), rates.clone());
         let rounds = Rounds::new(storage.clone(), queues.clone(), grants.clone(), claims, options.weights.clone());
         let starts = Starts::new(calls.clone(), objects.clone(), gate);

@@ -54,6 +54,8 @@ pub(crate) enum Attempt {
     Settled(Admitted),
     /// This counted index has no place left; nothing was written.
     Full(String, Box<Admission>),
+    /// What else belonged to the commit was decided on something that has changed; nothing was written.
+    Overtaken(Box<Admission>),
 }
 
 /// The outcome of a joint admission.
@@ -75,7 +77,7 @@ impl Calls {
         }
     }
 
-    /// Stores an admission under its locked entry, unless a call of its id exists.
+    /// Stores an admission under its locked entry, and `rest`, unless a call of its id exists.
     ///
     /// Fails with [`RecordError::KeyExpired`] or [`RecordError::KeyReused`] when the call existed and is no longer kept, and
     /// when the store does. Must run in a task that is not dropped half way.
@@ -83,15 +85,18 @@ impl Calls {
         &self,
         entry: &mut CacheEntry,
         admission: Box<Admission>,
+        rest: Commit,
     ) -> Result<Attempt, RecordError> {
-        let mut builder = Builder::default();
+        let mut builder = Builder::with(rest);
         let queue = self.stage(&mut builder, &admission)?;
         Ok(match self.storage().write(builder.done(false)).await? {
             Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, *admission, queue.as_ref()))),
             Written::Lost(current) => {
                 let asked = self.records().asked(&admission.transition.invocation);
-                let existing = self.records().accepted_of(&asked, &current).await?;
-                Attempt::Settled(Admitted::Exists(existing.ok_or(RecordError::NotFound)?))
+                match self.records().accepted_of(&asked, &current).await? {
+                    Some(existing) => Attempt::Settled(Admitted::Exists(existing)),
+                    None => Attempt::Overtaken(admission),
+                }
             }
             Written::Full(index) => Attempt::Full(index, admission),
         })

@@ -1,7 +1,10 @@
 //! Accepting calls within the bounds. A call that finds a free slot and no other call before it is claimed by the commit that
 //! accepts it: one durable write instead of two.
 
+use std::fmt::Debug;
 use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 
 use toolplane_lifecycle::{LeaseGrant, Transition, Unclaimed};
 use toolplane_records::time::Timestamp;
@@ -15,14 +18,44 @@ use crate::calls::{Admission, Admitted, AdmittedTogether, Attempt, CacheEntry, C
 use crate::limits::Rates;
 use crate::storage::RecordError;
 
+/// Grants the locks of a call that is about to be accepted, where they are free.
+pub(crate) trait LocksAtOnce: Debug + Send + Sync {
+    /// The acceptance with its locks; nothing for a call that waits for none, or that has to wait for its own. Returns an error when
+    /// the store does.
+    fn grant<'a>(
+        &'a self,
+        accepted: &'a Transition,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<Granted>, RecordError>>;
+}
+
+/// An acceptance whose locks are granted.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    /// The acceptance, and the grant.
+    pub(crate) transition: Transition,
+    /// What else belongs to the commit. It fails when the locks are not free any more.
+    pub(crate) rest: Commit,
+    /// Kept until it is stored.
+    pub(crate) turn: Box<dyn Debug + Send>,
+}
+
 /// Accepts calls. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Admissions {
     calls: Calls,
+    locks: Arc<dyn LocksAtOnce>,
     rates: Arc<Rates>,
     queues: Arc<ReadyQueues>,
     grants: Arc<Grants>,
     gate: StartGate,
+}
+
+/// What storing an admission came to.
+enum Stored {
+    Admitted(Admitted),
+    /// What was to be stored beside it does not hold any more; nothing was written.
+    Overtaken(Box<Admission>),
 }
 
 /// A claim in the acceptance, and what the transition was before.
@@ -34,12 +67,13 @@ struct Express {
 impl Admissions {
     pub(crate) fn new(
         calls: Calls,
+        locks: Arc<dyn LocksAtOnce>,
         rates: Arc<Rates>,
         queues: Arc<ReadyQueues>,
         grants: Arc<Grants>,
         gate: StartGate,
     ) -> Self {
-        Self { calls, rates, queues, grants, gate }
+        Self { calls, locks, rates, queues, grants, gate }
     }
 
     /// Accepts a call durably, unless an invocation of this id exists.
@@ -70,28 +104,58 @@ impl Admissions {
             return accepted.map(Admitted::Exists).ok_or(RecordError::KeyExpired { id: id.id });
         }
         self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
+        if let Some(Granted { transition, rest, turn }) = self.locks.grant(&admission.transition, now).await? {
+            let waits = std::mem::replace(&mut admission.transition, transition);
+            match self.store(entry, admission, rest, now).await? {
+                Stored::Admitted(admitted) => return Ok(admitted),
+                // Somebody else was faster with the locks: it waits for them.
+                Stored::Overtaken(again) => {
+                    admission = again;
+                    admission.transition = waits;
+                }
+            }
+            drop(turn);
+        }
+        match self.store(entry, admission, Commit::default(), now).await? {
+            Stored::Admitted(admitted) => Ok(admitted),
+            Stored::Overtaken(_) => Err(RecordError::NotFound),
+        }
+    }
+
+    /// Stores an admission together with `rest`, claimed where it may be.
+    async fn store(
+        &self,
+        entry: &mut CacheEntry,
+        admission: Box<Admission>,
+        rest: Commit,
+        now: Timestamp,
+    ) -> Result<Stored, RecordError> {
+        let id = admission.transition.key();
         let places_left = self.queues.places();
-        let express;
-        (admission, express) = self.claim(admission, now);
+        let (admission, express) = self.claim(admission, now);
         let Some(express) = express else {
-            return match self.calls.admit(entry, admission).await? {
-                Attempt::Settled(admitted) => Ok(admitted),
+            return match self.calls.admit(entry, admission, rest).await? {
+                Attempt::Settled(admitted) => Ok(Stored::Admitted(admitted)),
+                Attempt::Overtaken(admission) => Ok(Stored::Overtaken(admission)),
                 Attempt::Full(_, admission) => Err(self.rates.queue_full(&admission.transition.invocation.tenant)),
             };
         };
-        let outcome = self.calls.admit(entry, admission).await;
+        let again = express.before.is_some().then(|| rest.clone());
+        let outcome = self.calls.admit(entry, admission, rest).await;
         if !matches!(outcome, Ok(Attempt::Settled(Admitted::New(_)))) {
             self.grants.give_back(&id);
             self.queues.ring();
         }
         match (outcome?, express.before) {
-            (Attempt::Settled(admitted), _) => Ok(admitted),
+            (Attempt::Settled(admitted), _) => Ok(Stored::Admitted(admitted)),
+            (Attempt::Overtaken(admission), _) => Ok(Stored::Overtaken(admission)),
             (Attempt::Full(index, _), None) => Err(RecordError::Full { index }),
             (Attempt::Full(permit, mut admission), Some(unclaimed)) => {
                 self.queues.full(&permit, places_left);
                 admission.transition = *unclaimed;
-                match self.calls.admit(entry, admission).await? {
-                    Attempt::Settled(admitted) => Ok(admitted),
+                match self.calls.admit(entry, admission, again.unwrap_or_default()).await? {
+                    Attempt::Settled(admitted) => Ok(Stored::Admitted(admitted)),
+                    Attempt::Overtaken(admission) => Ok(Stored::Overtaken(admission)),
                     Attempt::Full(_, refused) => Err(self.rates.queue_full(&refused.transition.invocation.tenant)),
                 }
             }

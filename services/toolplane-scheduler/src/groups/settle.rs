@@ -11,7 +11,7 @@ use toolplane_records::batch::Batch;
 use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::locks::LockDomain;
 use toolplane_records::time::Timestamp;
-use toolplane_store::{Expect, IndexEntry, RecordKey, ScoreRange};
+use toolplane_store::{Expect, IndexEntry, RecordKey, ScoreRange, Versioned};
 
 use super::keys;
 use crate::calls::{Calls, CallsById, Joint, Together};
@@ -180,7 +180,7 @@ impl Settler {
             Some(stored) => serde_json::from_slice(&stored.bytes)?,
             None => new_domain(tenant, name, self.calls.now().await?),
         };
-        let expect = stored.as_ref().map_or(Expect::Absent, |stored| Expect::Version(stored.version));
+        let expect = expected(stored.as_ref());
         let read = ScopeRead::of(&scope, entries, extra);
         let linger_ms = self.linger_ms;
         let (mut missing, mut quiet) = (Vec::new(), false);
@@ -197,9 +197,10 @@ impl Settler {
             let mut rest = Builder::default();
             rest.compare(key.clone(), expect);
             if step.domain != before || stored.is_none() {
-                rest.put_json(key.clone(), &step.domain)?;
+                write_domain(&mut rest, &key, &step.domain, now)?;
+            } else {
+                note_idle(&mut rest, &key, &step.domain, now);
             }
-            note_idle(&mut rest, &key, &step.domain, now);
             read.leave(&mut rest, &step.lingering);
             Ok(Some(Joint { transitions: step.transitions, rest: rest.done(false) }))
         });
@@ -280,8 +281,25 @@ impl<'a> ScopeRead<'a> {
 
 /// A domain without tickets. Tickets are fences, and an idle domain's record is removed after a while: the clock makes
 /// the numbers of its next life larger than those of the one before.
-fn new_domain(tenant: &TenantId, name: &str, now: Timestamp) -> LockDomain {
+pub(super) fn new_domain(tenant: &TenantId, name: &str, now: Timestamp) -> LockDomain {
     LockDomain { next_ticket: score(now).saturating_mul(1000).max(1), ..LockDomain::new(tenant.clone(), name) }
+}
+
+/// What a decision about a domain was made on.
+pub(super) fn expected(stored: Option<&Versioned>) -> Expect {
+    stored.map_or(Expect::Absent, |stored| Expect::Version(stored.version))
+}
+
+/// Stores a domain as it is from now on.
+pub(super) fn write_domain(
+    rest: &mut Builder,
+    key: &RecordKey,
+    domain: &LockDomain,
+    now: Timestamp,
+) -> Result<(), RecordError> {
+    rest.put_json(key.clone(), domain)?;
+    note_idle(rest, key, domain, now);
+    Ok(())
 }
 
 fn note_idle(rest: &mut Builder, key: &RecordKey, domain: &LockDomain, now: Timestamp) {

@@ -205,10 +205,12 @@ async fn what_a_dead_scheduler_left_unsettled_another_settles() {
     // It accepts, but nothing of it runs any more.
     dead.running.abort();
     let share = Share { locks: exclusive("db"), domain: Some("d".into()), ..Share::default() };
-    let admission = sharing(&dead, "left", share).await;
-    dead.parts.admissions.admit(Box::new(admission)).await.unwrap();
+    for name in ["first", "left"] {
+        let admission = sharing(&dead, name, share.clone()).await;
+        dead.parts.admissions.admit(Box::new(admission)).await.unwrap();
+    }
     let id = call_key("left");
-    assert_eq!(dead.parts.calls.records().get(&id).await.unwrap().holds, [Hold::Locks]);
+    assert_eq!(dead.parts.calls.records().get(&id).await.unwrap().holds, [Hold::Locks], "the first has the lock");
 
     let alive = Bench::over(cluster.member()).await;
     alive.eager_worker("w1", 1).await;
@@ -218,6 +220,51 @@ async fn what_a_dead_scheduler_left_unsettled_another_settles() {
     assert_quiet(&alive).await;
     let idle = alive.store.scan("idle/locks", ScoreRange::all(), 10).await.unwrap();
     assert_eq!(idle.len(), 1, "an idle domain is noted, so that its record can be removed");
+}
+
+/// A call that shares what nobody else uses costs as much as one that shares nothing, until it ends.
+#[tokio::test(start_paused = true)]
+async fn free_locks_are_granted_by_the_commit_that_accepts_the_call() {
+    let cluster = Cluster::new();
+    let member = cluster.member();
+    let bench = Bench::with(member.clone(), PartsOptions { tick_ms: 3_600_000, ..options() }).await;
+    let (_link, mut messages) = bench.worker(2, vec![]).await;
+    let share = |mode| Share {
+        locks: vec![ResourceLock { key: "context".into(), mode }],
+        domain: Some("session:s".into()),
+        ..Share::default()
+    };
+    bench.admit(ask("inv_warm")).await.unwrap();
+    finish(&bench.parts.calls, &offered(&mut messages).await.1).await.unwrap();
+    let before = member.commits.load(Ordering::SeqCst);
+    let first = sharing(&bench, "first", share(LockMode::Shared)).await;
+    bench.parts.admissions.admit(Box::new(first)).await.unwrap();
+    let (record, lease, _) = offered(&mut messages).await;
+    assert_eq!(member.commits.load(Ordering::SeqCst) - before, 1, "accepted, granted and claimed");
+    assert!(record.lock_fence.is_some() && record.holds.is_empty());
+    // Beside it, and after it has ended and its ticket may not be taken back yet.
+    for name in ["beside", "after"] {
+        let admission = sharing(&bench, name, share(LockMode::Shared)).await;
+        bench.parts.admissions.admit(Box::new(admission)).await.unwrap();
+        let (_, lease, _) = offered(&mut messages).await;
+        finish(&bench.parts.calls, &lease).await.unwrap();
+    }
+    // One that excludes the first waits for its end, and none overtakes it.
+    let alone = sharing(&bench, "alone", share(LockMode::Exclusive)).await;
+    bench.parts.admissions.admit(Box::new(alone)).await.unwrap();
+    let late = sharing(&bench, "late", share(LockMode::Shared)).await;
+    bench.parts.admissions.admit(Box::new(late)).await.unwrap();
+    for name in ["alone", "late"] {
+        let record = bench.parts.calls.records().get(&call_key(name)).await.unwrap();
+        assert_eq!(record.holds, [Hold::Locks], "{name}");
+    }
+    finish(&bench.parts.calls, &lease).await.unwrap();
+    for name in ["alone", "late"] {
+        let (record, lease, _) = offered(&mut messages).await;
+        assert_eq!(record.invocation_id.as_str(), name);
+        finish(&bench.parts.calls, &lease).await.unwrap();
+    }
+    assert_quiet(&bench).await;
 }
 
 /// A worker that notes how many calls it runs at once, and the fences it was given.
