@@ -134,12 +134,12 @@ impl Cleaning {
 
     /// Cleans what a tool says while it runs.
     pub(crate) fn said(&self, record: &Invocation, text: &mut String) {
-        message::text(&self.of(record).shown, text, &mut Findings::default());
+        message::said(&self.of(record).shown, text);
     }
 
     /// Cleans a JSON value of a tool that runs.
     pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) {
-        message::json(&self.of(record).shown, value, &mut Findings::default());
+        message::said_json(&self.of(record).shown, value);
     }
 }
 

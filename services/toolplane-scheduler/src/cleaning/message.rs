@@ -21,15 +21,15 @@ pub(super) fn outcome(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, fou
             shown_length(&mut outcome.persisted, before, after);
         }
     }
-    // The model is given the same in other words: what is found there is the same again.
-    let again = &mut Findings::default();
-    outcome.model_facing_content.iter_mut().for_each(|block| content(cleaner, block, again));
-    text(cleaner, &mut outcome.ui_facing_summary, again);
-    text(cleaner, &mut outcome.summary, again);
-    // Mostly what the content says, as a value.
-    let mut same = Findings::default();
-    outcome.structured_content.iter_mut().for_each(|value| json(cleaner, value, &mut same));
-    found.cover(&same);
+    // The model and people are given the same in other words, and programs as a value: mostly the same things, found again.
+    let mut facing = Findings::default();
+    outcome.model_facing_content.iter_mut().for_each(|block| content(cleaner, block, &mut facing));
+    let mut summary = Findings::default();
+    text(cleaner, &mut outcome.ui_facing_summary, &mut summary);
+    text(cleaner, &mut outcome.summary, &mut summary);
+    let mut structured = Findings::default();
+    outcome.structured_content.iter_mut().for_each(|value| json(cleaner, value, &mut structured));
+    [facing, summary, structured].iter().for_each(|same| found.cover(same));
     outcome.context_modifiers.iter_mut().for_each(|value| json(cleaner, value, found));
     outcome.evidence.iter_mut().for_each(|value| json(cleaner, value, found));
     outcome.resource_refs.iter_mut().for_each(|resource| self::resource(cleaner, resource, found));
@@ -76,7 +76,7 @@ fn error(cleaner: &Cleaner, error: &mut v1::ToolError, found: &mut Findings) {
 }
 
 /// Cleans one text.
-pub(super) fn text(cleaner: &Cleaner, shown: &mut String, found: &mut Findings) {
+fn text(cleaner: &Cleaner, shown: &mut String, found: &mut Findings) {
     // Our own addresses of bytes are long and random.
     if shown.is_empty() || shown.starts_with(URI_PREFIX) {
         return;
@@ -87,7 +87,7 @@ pub(super) fn text(cleaner: &Cleaner, shown: &mut String, found: &mut Findings) 
 }
 
 /// Cleans one JSON value. What is no JSON stays, and is refused where it is read.
-pub(super) fn json(cleaner: &Cleaner, value: &mut v1::JsonPayload, found: &mut Findings) {
+fn json(cleaner: &Cleaner, value: &mut v1::JsonPayload, found: &mut Findings) {
     let Some(Body::Inline(bytes)) = &value.body else { return };
     let Ok(meant) = std::str::from_utf8(bytes) else { return };
     if let Ok(Cow::Owned(cleaned)) = cleaner.json(meant, found) {
@@ -95,6 +95,24 @@ pub(super) fn json(cleaner: &Cleaner, value: &mut v1::JsonPayload, found: &mut F
         value.sha256 = Bytes::new();
         value.size_bytes = 0;
         value.body = Some(Body::Inline(cleaned.into()));
+    }
+}
+
+/// Cleans what is said while a tool runs, alone: a text with something to drop is left out as a whole.
+pub(super) fn said(cleaner: &Cleaner, shown: &mut String) {
+    let mut found = Findings::default();
+    text(cleaner, shown, &mut found);
+    if let Some(rule) = found.dropped_for() {
+        *shown = format!("[withheld: {rule}]");
+    }
+}
+
+/// The same of a JSON value, which is `null` then.
+pub(super) fn said_json(cleaner: &Cleaner, value: &mut v1::JsonPayload) {
+    let mut found = Findings::default();
+    json(cleaner, value, &mut found);
+    if found.dropped_for().is_some() {
+        *value = v1::JsonPayload { body: Some(Body::Inline(Bytes::from_static(b"null"))), ..Default::default() };
     }
 }
 

@@ -148,6 +148,32 @@ async fn an_output_that_is_to_be_dropped_leaves_its_reason_alone() {
 }
 
 #[tokio::test]
+async fn what_only_the_model_or_people_are_given_is_dropped_too() {
+    let set = [(toolplane_cleaning::Class::Personal, toolplane_cleaning::Treatment::Drop)].into();
+    let rule = CleaningRule { tenant: String::new(), tool: "*".to_owned(), set };
+    let cleaning = Cleaning::new(&toolplane_cleaning::CleaningPolicy::default(), &[rule]).unwrap();
+    let world = World::cleaning(cleaning.clone()).await;
+    let who = "mia@example.org";
+    let only = [
+        v1::ExecutionOutcome { model_facing_content: vec![text(who)], ..success("nobody") },
+        v1::ExecutionOutcome { ui_facing_summary: who.into(), ..success("nobody") },
+        v1::ExecutionOutcome { structured_content: Some(payload(&json!([who]).to_string())), ..success("nobody") },
+    ];
+    for outcome in only {
+        let lease = world.leased().await;
+        assert_eq!(world.ended(&lease, outcome).await.status, ResultStatus::Redacted);
+        let stored = world.stored(&lease.invocation_id).await;
+        assert!(!stored.contains(who), "{stored}");
+    }
+    let record = world.call(r#"{"path":"a"}"#).await;
+    let (mut said, mut schema) = (who.to_owned(), payload(&json!({ "description": who }).to_string()));
+    cleaning.said(&record, &mut said);
+    cleaning.said_json(&record, &mut schema);
+    assert_eq!(said, "[withheld: email]");
+    assert_eq!(toolplane_records::payload::JsonPayload::try_from(schema).unwrap().text(), "null");
+}
+
+#[tokio::test]
 async fn what_is_said_while_a_tool_runs_is_cleaned_too() {
     let record = World::new().await.call(r#"{"path":"a"}"#).await;
     let cleaning = Cleaning::usual();
