@@ -78,13 +78,20 @@ fn error(mask: &Mask, error: &mut ToolError) {
 
 fn content(mask: &Mask, block: &mut ContentBlock) {
     match block {
-        ContentBlock::Text { text: shown } | ContentBlock::Diff { text: shown } => text(mask, shown),
+        ContentBlock::Text { text: shown } => text(mask, shown),
         ContentBlock::Log { text: shown, stream } => {
             text(mask, shown);
             text(mask, stream);
         }
         // Names that a tool chose: all the texts of the record, in its JSON form.
-        ContentBlock::ResourceLink { .. } | ContentBlock::ArtifactRef { .. } => {
+        ContentBlock::ResourceLink { .. }
+        | ContentBlock::ArtifactRef { .. }
+        | ContentBlock::EmbeddedResource { .. }
+        | ContentBlock::HandoffRef { .. }
+        | ContentBlock::Image { .. }
+        | ContentBlock::Audio { .. }
+        | ContentBlock::Video { .. }
+        | ContentBlock::Diff { .. } => {
             let whole = JsonPayload::of(block);
             if let Cow::Owned(masked) = mask.json(whole.text()).unwrap_or(Cow::Borrowed("")) {
                 *block = serde_json::from_str(&masked).unwrap_or(ContentBlock::Empty);

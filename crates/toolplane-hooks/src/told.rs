@@ -107,12 +107,7 @@ fn response(outcome: &HookOutcome) -> JsonPayload {
     if let Some(structured) = &outcome.structured_content {
         return structured.clone();
     }
-    let texts = outcome.content.iter().filter_map(|block| match block {
-        ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => {
-            Some(text.as_str())
-        }
-        _ => None,
-    });
+    let texts = outcome.content.iter().filter_map(ContentBlock::text);
     JsonPayload::of(&texts.collect::<Vec<_>>().join("\n"))
 }
 

@@ -4,6 +4,7 @@
 //! The code below `gen/` is made from `proto/` by `cargo xtask gen` and checked in, so no build needs a protobuf compiler.
 //! This crate knows no service, no store and no policy; it only translates.
 
+mod content;
 pub mod convert;
 mod redact;
 

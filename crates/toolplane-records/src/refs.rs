@@ -52,6 +52,22 @@ pub struct ArtifactRef {
     pub relation: String,
 }
 
+/// Work that somebody else goes on with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffRef {
+    /// Identifier of the handoff.
+    pub handoff_id: String,
+    /// Who goes on with it, e.g. an agent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
+    /// Where it can be followed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uri: String,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
 /// One place in a distributed trace (W3C trace context).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TelemetryRef {

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use crate::error::ToolError;
 use crate::ids::{InvocationId, ResultId};
 use crate::payload::{JsonPayload, PayloadRef};
-use crate::refs::{ArtifactRef, ResourceRef, TelemetryRef};
+use crate::refs::{ArtifactRef, HandoffRef, ResourceRef, TelemetryRef};
 use crate::time::Timestamp;
 use crate::vocabulary::{RedactionState, ResultStatus};
 
@@ -31,8 +31,44 @@ pub enum ContentBlock {
     Diff {
         /// The text, in unified format.
         text: String,
+        /// The file it is about, as its tool names it; empty where it is about several.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        path: String,
+        /// First line of each changed place, as the file is now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        lines: Vec<u32>,
+        /// The whole file before, where it is small and was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        old_text: Option<String>,
+        /// The whole file after it, where it is small and there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        new_text: Option<String>,
     },
-    /// A file, image, audio or video kept elsewhere.
+    /// A picture, kept elsewhere.
+    Image {
+        /// Where the bytes are.
+        payload: PayloadRef,
+        /// What it shows, for those who cannot see it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        description: String,
+    },
+    /// Sound, kept elsewhere.
+    Audio {
+        /// Where the bytes are.
+        payload: PayloadRef,
+        /// What it says, for those who cannot hear it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        description: String,
+    },
+    /// A film, kept elsewhere.
+    Video {
+        /// Where the bytes are.
+        payload: PayloadRef,
+        /// What it shows, for those who cannot see it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        description: String,
+    },
+    /// A file kept elsewhere, of a kind that has no block of its own.
     File {
         /// Where the bytes are.
         payload: PayloadRef,
@@ -41,6 +77,20 @@ pub enum ContentBlock {
     ResourceLink {
         /// The resource.
         resource: ResourceRef,
+    },
+    /// A resource whose content came with the result: text, or bytes that are kept.
+    EmbeddedResource {
+        /// Its address at the tool's own system.
+        uri: String,
+        /// Media type, when known.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        media_type: String,
+        /// The content, when it is text and small.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// Where the bytes are, when they are kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        payload: Option<PayloadRef>,
     },
     /// A durable deliverable.
     ArtifactRef {
@@ -52,8 +102,52 @@ pub enum ContentBlock {
         /// Where the bytes are.
         payload: PayloadRef,
     },
+    /// Work that somebody else goes on with.
+    HandoffRef {
+        /// The handoff.
+        handoff: HandoffRef,
+    },
     /// The tool completed and had nothing to say: never confused with a missing output.
     Empty,
+}
+
+impl ContentBlock {
+    /// A diff of which nothing is known but its text.
+    pub fn diff(text: String) -> Self {
+        Self::Diff { text, path: String::new(), lines: Vec::new(), old_text: None, new_text: None }
+    }
+
+    /// Bytes that are kept, in the block their media type has.
+    pub fn kept(payload: PayloadRef, description: String) -> Self {
+        match payload.media_type.split('/').next() {
+            Some("image") => Self::Image { payload, description },
+            Some("audio") => Self::Audio { payload, description },
+            Some("video") => Self::Video { payload, description },
+            _ => Self::File { payload },
+        }
+    }
+
+    /// The bytes it refers to, where they are kept.
+    pub fn payload(&self) -> Option<&PayloadRef> {
+        match self {
+            Self::Image { payload, .. }
+            | Self::Audio { payload, .. }
+            | Self::Video { payload, .. }
+            | Self::File { payload }
+            | Self::PersistedOutputRef { payload } => Some(payload),
+            Self::EmbeddedResource { payload, .. } => payload.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The text it is, or holds.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } | Self::Log { text, .. } | Self::Diff { text, .. } => Some(text),
+            Self::EmbeddedResource { text, .. } => text.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// What cleaning found in the outputs of one ending by one of its rules (ours). Says what was found and never what it said.

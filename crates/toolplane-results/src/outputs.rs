@@ -96,6 +96,11 @@ impl Whole {
         Self { media_type, bytes, end: None, total_bytes: text.len() as u64, is_shown: true }
     }
 
+    /// A picture, sound or film.
+    fn is_media(&self) -> bool {
+        !self.is_shown && ["image/", "audio/", "video/"].iter().any(|kind| self.media_type.starts_with(kind))
+    }
+
     fn facts(&self) -> OutputFacts {
         let stored = (self.bytes.len() + self.end.as_ref().map_or(0, Bytes::len)) as u64;
         let facts = OutputFacts::of_bytes(&self.bytes, stored);
@@ -170,8 +175,12 @@ impl<K: Keep> Keeper<K> {
     /// kept however little it is.
     pub async fn show(&mut self, block: ContentBlock, whole: Option<Whole>) {
         let (name, channel, text) = match &block {
+            ContentBlock::Text { .. } if whole.as_ref().is_some_and(Whole::is_media) => {
+                return self.media(block, whole).await;
+            }
+            ContentBlock::EmbeddedResource { .. } => return self.resource(block, whole).await,
             ContentBlock::Text { text } => (ANSWER, Channel::Answer, text),
-            ContentBlock::Diff { text } => ("diff", Channel::Answer, text),
+            ContentBlock::Diff { text, .. } => ("diff", Channel::Answer, text),
             ContentBlock::Log { text, stream } => {
                 let name = if stream.is_empty() { "log" } else { stream.as_str() };
                 (name, Channel::Log(stream.clone()), text)
@@ -184,7 +193,7 @@ impl<K: Keep> Keeper<K> {
         let policy = self.policy(LargeOutput::PreviewAndPersist);
         let fits = fits(text, &policy);
         if fits && whole.as_ref().is_none_or(|whole| whole.is_shown) {
-            return self.decided(block.clone(), text.len() as u64);
+            return self.decided(within(block.clone(), self.budget), text.len() as u64);
         }
         let whole = whole.unwrap_or_else(|| Whole::text(text));
         let name = self.name(name);
@@ -205,6 +214,48 @@ impl<K: Keep> Keeper<K> {
         self.outputs.content.extend(rendered.content);
         // Of an output with a gap, what is referred to as the whole is its beginning: the text says so.
         self.outputs.content.extend(end.map(|payload| ContentBlock::File { payload }));
+    }
+
+    /// Keeps a picture, sound or film, and shows it as one. Where it is not kept, the text stands for it.
+    async fn media(&mut self, text: ContentBlock, whole: Option<Whole>) {
+        let Some(whole) = whole else { return self.outputs.content.push(text) };
+        match self.keep_whole(ANSWER, &whole).await {
+            Some(payload) => self.outputs.content.push(ContentBlock::kept(payload, String::new())),
+            None => self.outputs.content.push(text),
+        }
+    }
+
+    /// Shows a resource that came with the result: its text where it is small, else by reference.
+    async fn resource(&mut self, block: ContentBlock, whole: Option<Whole>) {
+        let ContentBlock::EmbeddedResource { uri, media_type, text, payload } = block else { return };
+        let policy = self.policy(LargeOutput::RefOnly);
+        let shown = text.as_ref().filter(|text| fits(text, &policy)).map(|text| text.len() as u64);
+        if payload.is_some() || (shown.is_some() && whole.as_ref().is_none_or(|whole| whole.is_shown)) {
+            return self.decided(ContentBlock::EmbeddedResource { uri, media_type, text, payload }, shown.unwrap_or(0));
+        }
+        let whole = whole.or_else(|| text.as_deref().map(Whole::text));
+        let Some(whole) = whole else {
+            return self.decided(ContentBlock::EmbeddedResource { uri, media_type, text, payload }, 0);
+        };
+        let payload = self.keep_whole("resource", &whole).await;
+        self.outputs.content.push(ContentBlock::EmbeddedResource { uri, media_type, text: None, payload });
+    }
+
+    /// Keeps an output of which nothing is shown beside it.
+    async fn keep_whole(&mut self, name: &str, whole: &Whole) -> Option<PayloadRef> {
+        let policy = PersistencePolicy { max_inline_bytes: 0, ..self.policy(LargeOutput::RefOnly) };
+        let name = self.name(name);
+        let (mut decision, payload) = self.decide(&policy, &name, whole).await;
+        decision.original_size_bytes = whole.total_bytes;
+        decision.persisted_ref.clone_from(&payload);
+        if payload.is_none() {
+            if needs_store(decision.strategy) {
+                decision.reason = SmolStr::new_static(decide::REASON_STORE_FAILED);
+            }
+            decision.strategy = PersistenceStrategy::DropWithReason;
+        }
+        self.note(name, &whole.bytes, decision);
+        payload
     }
 
     /// Gives structured content back when it is small and may be shown (`by_reference` says it may not); else it is kept and
@@ -287,6 +338,17 @@ impl<K: Keep> Keeper<K> {
         self.names.push(name.to_owned());
         if earlier == 0 { name.to_owned() } else { format!("{name}-{}", earlier + 1) }
     }
+}
+
+/// A diff without the texts it is about, where those do not fit too.
+fn within(mut block: ContentBlock, budget: u64) -> ContentBlock {
+    if let ContentBlock::Diff { text, old_text, new_text, .. } = &mut block {
+        let texts = [old_text.as_ref(), new_text.as_ref()].into_iter().flatten().map(String::len).sum::<usize>();
+        if (text.len() + texts) as u64 > budget {
+            (*old_text, *new_text) = (None, None);
+        }
+    }
+    block
 }
 
 fn fits(text: &str, policy: &PersistencePolicy) -> bool {

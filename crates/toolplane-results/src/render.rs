@@ -4,6 +4,7 @@ use toolplane_records::SmolStr;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::refs::HandoffRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::PersistenceStrategy;
 
@@ -97,12 +98,9 @@ pub fn summarize(content: &[ContentBlock], error: Option<&ToolError>) -> String 
     if let Some(error) = error {
         return one_line(&format!("{}: {}", error.error_code, error.message));
     }
-    let kept = content.iter().find_map(|block| match block {
-        ContentBlock::PersistedOutputRef { payload } => Some(payload),
-        _ => None,
-    });
+    let kept = content.iter().find_map(ContentBlock::payload);
     let first = content.iter().find_map(|block| match block {
-        ContentBlock::Text { text } | ContentBlock::Diff { text } => {
+        ContentBlock::Text { text } | ContentBlock::Diff { text, .. } => {
             text.lines().map(str::trim).find(|line| !line.is_empty())
         }
         _ => None,
@@ -154,12 +152,34 @@ fn model_block(block: &ContentBlock) -> ContentBlock {
             payload.media_type,
             payload.uri
         ),
-        ContentBlock::File { payload } => {
-            format!("[file, {} bytes of {}, at {}]", grouped(payload.size_bytes), payload.media_type, payload.uri)
+        ContentBlock::File { payload } => bytes("file", payload, ""),
+        ContentBlock::Image { payload, description } => bytes("image", payload, description),
+        ContentBlock::Audio { payload, description } => bytes("audio", payload, description),
+        ContentBlock::Video { payload, description } => bytes("video", payload, description),
+        ContentBlock::EmbeddedResource { text: Some(text), .. } => text.clone(),
+        ContentBlock::EmbeddedResource { uri, payload: Some(payload), .. } => bytes("resource", payload, uri),
+        ContentBlock::HandoffRef { handoff } => handed_on(handoff),
+        // The diff says it all.
+        ContentBlock::Diff { text, path, lines, .. } => {
+            let (text, path, lines) = (text.clone(), path.clone(), lines.clone());
+            return ContentBlock::Diff { text, path, lines, old_text: None, new_text: None };
         }
         other => return other.clone(),
     };
     ContentBlock::Text { text: line }
+}
+
+/// Bytes a model is told of instead of being given them.
+fn bytes(kind: &str, payload: &PayloadRef, what: &str) -> String {
+    let what = if what.is_empty() { String::new() } else { format!(" ({})", cut(what, MAX_SUMMARY_CHARS)) };
+    format!("[{kind}{what}, {} bytes of {}, at {}]", grouped(payload.size_bytes), payload.media_type, payload.uri)
+}
+
+fn handed_on(handoff: &HandoffRef) -> String {
+    let HandoffRef { handoff_id, target, uri, reason } = handoff;
+    let said = [("to", target), ("at", uri), ("because", reason)];
+    let said = said.into_iter().filter(|(_, said)| !said.is_empty()).map(|(word, said)| format!(" {word} {said}"));
+    format!("[handed on as {handoff_id}{}]", said.collect::<String>())
 }
 
 fn one_line(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 import { ToolError } from "./errors.js";
 import { type ContentBlock, type ToolResult } from "./gen/toolplane/v1/result.js";
+import type { PayloadRef } from "./gen/toolplane/v1/payload.js";
 import { parseExact } from "./json.js";
 import { payloadText, payloadValue } from "./payload.js";
 import type { Kept, PayloadSource } from "./read.js";
@@ -118,9 +119,7 @@ export class Result {
 
   /** Outputs that are kept elsewhere because they are large, or are files, in order. Each can be read whole or in part. */
   get kept(): Kept[] {
-    const refs = this.content.flatMap((block) =>
-      block.$case === "persistedOutputRef" || block.$case === "file" ? [block.value] : [],
-    );
+    const refs = this.content.flatMap(keptBy);
     return refs.flatMap((ref) => (this.#source === undefined ? [] : [this.#source.kept(this.invocationId, ref)]));
   }
 
@@ -128,6 +127,22 @@ export class Result {
   toJSON(): object {
     const { invocationId, resultId, status, isError, summary, text, json } = this;
     return { invocationId, resultId, status, isError, summary, text, json };
+  }
+}
+
+/** What a block refers to. */
+function keptBy(block: Content): PayloadRef[] {
+  switch (block.$case) {
+    case "persistedOutputRef":
+    case "file":
+      return [block.value];
+    case "image":
+    case "audio":
+    case "video":
+    case "embeddedResource":
+      return block.value.payload === undefined ? [] : [block.value.payload];
+    default:
+      return [];
   }
 }
 

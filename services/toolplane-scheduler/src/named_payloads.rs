@@ -23,9 +23,6 @@ pub fn payloads_of(key: &RecordKey, bytes: &[u8]) -> Vec<String> {
 pub(crate) fn outputs(result: &ToolResult) -> Vec<&PayloadRef> {
     let blocks = result.content.iter().chain(&result.model_facing_content);
     blocks
-        .filter_map(|block| match block {
-            ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
-            _ => None,
-        })
+        .filter_map(ContentBlock::payload)
         .collect()
 }

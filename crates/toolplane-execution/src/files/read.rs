@@ -1,6 +1,6 @@
-//! `files.read_file`: lines of one file.
+//! `files.read_file`: lines of one file, or a picture.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 
 use serde::{Deserialize, Serialize};
 use toolplane_records::codes;
@@ -18,6 +18,8 @@ const MAX_LINES: u64 = 100_000;
 const MAX_BYTES: usize = 1024 * 1024;
 /// Most bytes looked through to find the first line.
 const MAX_SKIPPED: u64 = 1024 * 1024 * 1024;
+/// Largest picture that is given.
+const MAX_PICTURE: u64 = 8 * 1024 * 1024;
 /// Beginning of a file in which NUL means that it is no text.
 const BINARY_CHECK: usize = 8192;
 
@@ -48,6 +50,13 @@ struct ReadReport {
     encoding: &'static str,
 }
 
+#[derive(Debug, Serialize)]
+struct PictureReport {
+    path: String,
+    size_bytes: u64,
+    media_type: &'static str,
+}
+
 #[derive(Debug)]
 pub(crate) struct Read;
 
@@ -67,6 +76,11 @@ impl FileTool for Read {
         let mut source = BufReader::with_capacity(64 * 1024, file);
         let failed = |error: std::io::Error| refused(&input.path, &error);
         let beginning = source.fill_buf().map_err(failed)?;
+        if let Some(media_type) = picture(beginning).filter(|_| size_bytes <= MAX_PICTURE) {
+            let mut bytes = Vec::new();
+            source.take(MAX_PICTURE).read_to_end(&mut bytes).map_err(failed)?;
+            return Ok(shown(&input.path, media_type, bytes));
+        }
         if beginning[..beginning.len().min(BINARY_CHECK)].contains(&0) {
             let message = format!("the file is not text ({size_bytes} bytes)");
             return Err(execution_failed(codes::PATH_UNREADABLE, message));
@@ -81,11 +95,30 @@ impl FileTool for Read {
     }
 }
 
+/// The media type of a picture that models are shown, by its first bytes.
+fn picture(beginning: &[u8]) -> Option<&'static str> {
+    match beginning {
+        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
 struct LineWindow {
     bytes: Vec<u8>,
     lines: u64,
     cut: bool,
     more: bool,
+}
+
+/// A picture as a whole.
+fn shown(path: &str, media_type: &'static str, bytes: Vec<u8>) -> Outcome {
+    let report = PictureReport { path: path.to_owned(), size_bytes: bytes.len() as u64, media_type };
+    let text = format!("[image: {media_type}, {} bytes]", bytes.len());
+    let exact = Exact::answer(bytes, media_type, &text);
+    Outcome::text(text).structured(&report).exactly(Some(exact))
 }
 
 fn report(path: &str, size_bytes: u64, first_line: u64, taken: &LineWindow) -> Outcome {

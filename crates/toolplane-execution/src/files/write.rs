@@ -88,7 +88,7 @@ impl FileTool for Write {
 
 /// An outcome of a sentence and a diff.
 pub(super) fn told(text: String, diff: Option<ContentBlock>) -> Outcome {
-    let shown = diff.as_ref().map_or(0, |block| if let ContentBlock::Diff { text } = block { text.len() } else { 0 });
+    let shown = diff.as_ref().and_then(ContentBlock::text).map_or(0, str::len);
     let output_bytes = (text.len() + shown) as u64;
     let blocks = std::iter::once(ContentBlock::Text { text }).chain(diff).collect();
     Outcome { output_bytes, ..Outcome::blocks(blocks) }

@@ -13,8 +13,6 @@ use super::watch::Seen;
 use crate::failure::{excerpt, something_may_be_done, too_large};
 use crate::outcome::{Exact, Outcome, TEXT};
 
-/// How a resource that came along relates to the call.
-const GIVEN_BY: &str = "given_by";
 
 /// What an auditor is given.
 #[derive(Debug, Serialize)]
@@ -156,6 +154,22 @@ impl Shown {
         self.blocks.push(ContentBlock::Text { text });
     }
 
+    /// A resource that came with the answer: text, or bytes.
+    fn resource(&mut self, uri: String, media_type: String, content: Result<String, Bytes>) {
+        let text = match content {
+            Ok(text) => {
+                self.bytes += text.len() as u64;
+                Some(text)
+            }
+            Err(bytes) => {
+                self.bytes += bytes.len() as u64;
+                self.exact.push(Exact::answer(bytes, media_type.clone(), ""));
+                None
+            }
+        };
+        self.blocks.push(ContentBlock::EmbeddedResource { uri, media_type, text, payload: None });
+    }
+
     fn link(&mut self, uri: String, media_type: Option<String>, size_bytes: Option<u64>, relation: &str) {
         self.blocks.push(ContentBlock::ResourceLink {
             resource: ResourceRef {
@@ -185,14 +199,10 @@ fn shown(content: Vec<Content>, structured: Option<&JsonPayload>) -> Shown {
                 shown.text(about.join(": "));
             }
             Content::Resource { uri, media_type, body } => match body {
-                ResourceBody::Text(text) => {
-                    shown.link(uri, media_type, Some(text.len() as u64), GIVEN_BY);
-                    shown.text(text);
-                }
+                ResourceBody::Text(text) => shown.resource(uri, media_type.unwrap_or_default(), Ok(text)),
                 ResourceBody::Blob(bytes) => {
                     let kind = media_type.unwrap_or_else(|| crate::outcome::BYTES.to_owned());
-                    shown.link(uri, Some(kind.clone()), Some(bytes.len() as u64), GIVEN_BY);
-                    shown.bytes("resource", kind, bytes);
+                    shown.resource(uri, kind, Err(bytes));
                 }
             },
             Content::Other { kind: _, json } => shown.text(json.text().to_owned()),

@@ -60,6 +60,16 @@ async fn lines_are_read_in_pieces() {
 }
 
 #[tokio::test]
+async fn a_picture_is_given_as_it_is() {
+    let workspace = workspace();
+    let picture = b"\x89PNG\r\n\x1a\n\0rest";
+    fs::write(workspace.path().join("a.png"), picture).unwrap();
+    let outcome = run(workspace.path(), "files.read_file", json!({"path": "a.png"})).await;
+    assert_eq!((&outcome.exact[0].bytes[..], outcome.exact[0].media_type.as_str()), (&picture[..], "image/png"));
+    assert_eq!(structured(&outcome), json!({"path": "a.png", "size_bytes": 13, "media_type": "image/png"}));
+}
+
+#[tokio::test]
 async fn a_huge_line_is_cut_at_the_bound() {
     let workspace = tempfile::tempdir().unwrap();
     fs::write(workspace.path().join("huge"), "é".repeat(1_000_000)).unwrap();

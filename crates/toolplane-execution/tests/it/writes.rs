@@ -27,7 +27,7 @@ async fn edit(workspace: &Path, input: Value) -> Outcome {
 
 fn diff(outcome: &Outcome) -> &str {
     let found = outcome.content.iter().find_map(|block| match block {
-        ContentBlock::Diff { text } => Some(text.as_str()),
+        ContentBlock::Diff { text, .. } => Some(text.as_str()),
         _ => None,
     });
     found.unwrap_or_default()
@@ -296,4 +296,21 @@ async fn writers_at_the_same_time_never_mix() {
         writer.await.unwrap();
     }
     assert_eq!(names(root), ["n"]);
+}
+
+#[tokio::test]
+async fn a_diff_says_which_file_it_is_about_and_where() {
+    let workspace = tempfile::tempdir().unwrap();
+    let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    fs::write(workspace.path().join("a.txt"), &before).unwrap();
+    let after = before.replace("line 3\n", "line three\n").replace("line 20\n", "");
+    let outcome = write(workspace.path(), json!({"path": "a.txt", "content": after, "overwrite": true})).await;
+    let expected = ContentBlock::Diff {
+        text: diff(&outcome).to_owned(),
+        path: "a.txt".to_owned(),
+        lines: vec![3, 20],
+        old_text: Some(before),
+        new_text: Some(after),
+    };
+    assert!(outcome.content.contains(&expected), "{:?}", outcome.content);
 }

@@ -63,6 +63,20 @@ impl TryFrom<v1::ArtifactRef> for records::ArtifactRef {
     }
 }
 
+impl From<&records::HandoffRef> for v1::HandoffRef {
+    fn from(record: &records::HandoffRef) -> Self {
+        let records::HandoffRef { handoff_id, target, uri, reason } = record.clone();
+        Self { handoff_id, target, uri, reason }
+    }
+}
+
+impl From<v1::HandoffRef> for records::HandoffRef {
+    fn from(message: v1::HandoffRef) -> Self {
+        let v1::HandoffRef { handoff_id, target, uri, reason } = message;
+        Self { handoff_id, target, uri, reason }
+    }
+}
+
 impl From<&records::TelemetryRef> for v1::TelemetryRef {
     fn from(record: &records::TelemetryRef) -> Self {
         Self { trace_id: record.trace_id.to_string(), span_id: record.span_id.to_string() }

@@ -1,5 +1,6 @@
 //! Results and their content blocks.
 
+use toolplane_records::payload::PayloadRef;
 use toolplane_records::result as records;
 
 use crate::convert::word::Word as _;
@@ -71,7 +72,25 @@ impl From<&records::ContentBlock> for v1::ContentBlock {
             records::ContentBlock::Log { text, stream } => {
                 Block::Log(v1::LogBlock { text: text.clone(), stream: stream.clone() })
             }
-            records::ContentBlock::Diff { text } => Block::Diff(v1::DiffBlock { text: text.clone() }),
+            records::ContentBlock::Diff { text, path, lines, old_text, new_text } => Block::Diff(v1::DiffBlock {
+                text: text.clone(),
+                path: path.clone(),
+                lines: lines.clone(),
+                old_text: old_text.clone(),
+                new_text: new_text.clone(),
+            }),
+            records::ContentBlock::Image { payload, description } => Block::Image(media(payload, description)),
+            records::ContentBlock::Audio { payload, description } => Block::Audio(media(payload, description)),
+            records::ContentBlock::Video { payload, description } => Block::Video(media(payload, description)),
+            records::ContentBlock::EmbeddedResource { uri, media_type, text, payload } => {
+                Block::EmbeddedResource(v1::EmbeddedResource {
+                    uri: uri.clone(),
+                    media_type: media_type.clone(),
+                    text: text.clone(),
+                    payload: field::out(payload),
+                })
+            }
+            records::ContentBlock::HandoffRef { handoff } => Block::HandoffRef(handoff.into()),
             records::ContentBlock::File { payload } => Block::File(payload.into()),
             records::ContentBlock::ResourceLink { resource } => Block::ResourceLink(resource.into()),
             records::ContentBlock::ArtifactRef { artifact } => Block::ArtifactRef(artifact.into()),
@@ -82,6 +101,10 @@ impl From<&records::ContentBlock> for v1::ContentBlock {
     }
 }
 
+fn media(payload: &PayloadRef, description: &str) -> v1::MediaBlock {
+    v1::MediaBlock { payload: Some(payload.into()), description: description.to_owned() }
+}
+
 impl TryFrom<v1::ContentBlock> for records::ContentBlock {
     type Error = ConvertError;
 
@@ -89,7 +112,29 @@ impl TryFrom<v1::ContentBlock> for records::ContentBlock {
         Ok(match message.block {
             Some(Block::Text(block)) => Self::Text { text: block.text },
             Some(Block::Log(block)) => Self::Log { text: block.text, stream: block.stream },
-            Some(Block::Diff(block)) => Self::Diff { text: block.text },
+            Some(Block::Diff(block)) => Self::Diff {
+                text: block.text,
+                path: block.path,
+                lines: block.lines,
+                old_text: block.old_text,
+                new_text: block.new_text,
+            },
+            Some(Block::Image(media)) => {
+                Self::Image { payload: field::required("image.payload", media.payload)?, description: media.description }
+            }
+            Some(Block::Audio(media)) => {
+                Self::Audio { payload: field::required("audio.payload", media.payload)?, description: media.description }
+            }
+            Some(Block::Video(media)) => {
+                Self::Video { payload: field::required("video.payload", media.payload)?, description: media.description }
+            }
+            Some(Block::EmbeddedResource(resource)) => Self::EmbeddedResource {
+                uri: resource.uri,
+                media_type: resource.media_type,
+                text: resource.text,
+                payload: field::optional("embedded_resource.payload", resource.payload)?,
+            },
+            Some(Block::HandoffRef(handoff)) => Self::HandoffRef { handoff: handoff.into() },
             Some(Block::File(payload)) => Self::File { payload: field::required("file", Some(payload))? },
             Some(Block::ResourceLink(link)) => {
                 Self::ResourceLink { resource: field::required("resource_link", Some(link))? }

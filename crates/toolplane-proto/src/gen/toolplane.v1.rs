@@ -3621,7 +3621,10 @@ pub struct ToolResult {
 /// One block of result content.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ContentBlock {
-    #[prost(oneof = "content_block::Block", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    #[prost(
+        oneof = "content_block::Block",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+    )]
     pub block: ::core::option::Option<content_block::Block>,
 }
 /// Nested message and enum types in `ContentBlock`.
@@ -3637,7 +3640,7 @@ pub mod content_block {
         /// A diff.
         #[prost(message, tag = "3")]
         Diff(super::DiffBlock),
-        /// A file, image, audio or video kept elsewhere.
+        /// A file kept elsewhere, of a kind that has no block of its own.
         #[prost(message, tag = "4")]
         File(super::PayloadRef),
         /// A fetchable resource.
@@ -3652,6 +3655,21 @@ pub mod content_block {
         /// The tool completed and had nothing to say.
         #[prost(message, tag = "8")]
         Empty(super::EmptyBlock),
+        /// A picture, kept elsewhere.
+        #[prost(message, tag = "9")]
+        Image(super::MediaBlock),
+        /// Sound, kept elsewhere.
+        #[prost(message, tag = "10")]
+        Audio(super::MediaBlock),
+        /// A film, kept elsewhere.
+        #[prost(message, tag = "11")]
+        Video(super::MediaBlock),
+        /// A resource whose content came with the result.
+        #[prost(message, tag = "12")]
+        EmbeddedResource(super::EmbeddedResource),
+        /// Work that somebody else goes on with.
+        #[prost(message, tag = "13")]
+        HandoffRef(super::HandoffRef),
     }
 }
 /// Text.
@@ -3680,6 +3698,60 @@ pub struct DiffBlock {
     /// The text, in unified format.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
+    /// The file it is about, as its tool names it; empty where it is about several.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// First line of each changed place, as the file is now.
+    #[prost(uint32, repeated, tag = "3")]
+    pub lines: ::prost::alloc::vec::Vec<u32>,
+    /// The whole file before, where it is small; absent where it is not said, or the file was not there.
+    #[prost(string, optional, tag = "4")]
+    pub old_text: ::core::option::Option<::prost::alloc::string::String>,
+    /// The whole file after it, where it is small; absent where it is not said, or the file is gone.
+    #[prost(string, optional, tag = "5")]
+    pub new_text: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A picture, sound or film.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MediaBlock {
+    /// Where the bytes are.
+    #[prost(message, optional, tag = "1")]
+    pub payload: ::core::option::Option<PayloadRef>,
+    /// What it shows, for those who cannot see or hear it.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+}
+/// A resource whose content came with the result: text, or bytes that are kept.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EmbeddedResource {
+    /// Its address at the tool's own system.
+    #[prost(string, tag = "1")]
+    pub uri: ::prost::alloc::string::String,
+    /// Media type, when known.
+    #[prost(string, tag = "2")]
+    pub media_type: ::prost::alloc::string::String,
+    /// The content, when it is text and small.
+    #[prost(string, optional, tag = "3")]
+    pub text: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the bytes are, when they are kept.
+    #[prost(message, optional, tag = "4")]
+    pub payload: ::core::option::Option<PayloadRef>,
+}
+/// Work that somebody else goes on with.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandoffRef {
+    /// Identifier of the handoff.
+    #[prost(string, tag = "1")]
+    pub handoff_id: ::prost::alloc::string::String,
+    /// Who goes on with it, e.g. an agent.
+    #[prost(string, tag = "2")]
+    pub target: ::prost::alloc::string::String,
+    /// Where it can be followed.
+    #[prost(string, tag = "3")]
+    pub uri: ::prost::alloc::string::String,
+    /// Why, for people.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// The tool completed and had nothing to say: never confused with a missing output.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

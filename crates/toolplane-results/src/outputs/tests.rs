@@ -118,3 +118,75 @@ async fn what_somebody_says_of_all_outputs_holds() {
     assert_eq!(strategies(&shown.finish()), [("result", PersistenceStrategy::NeverPersist)]);
     assert!(shelf.kept.lock().unwrap().is_empty());
 }
+
+fn bytes(media_type: &str, bytes: &'static [u8]) -> Whole {
+    let total_bytes = bytes.len() as u64;
+    let bytes = Bytes::from_static(bytes);
+    Whole { media_type: media_type.to_owned(), bytes, end: None, total_bytes, is_shown: false }
+}
+
+#[tokio::test]
+async fn a_picture_is_one_and_the_text_stands_for_it_where_it_is_not_kept() {
+    let said = ContentBlock::Text { text: "[image: image/png, 3 bytes]".to_owned() };
+    let shelf = Shelf::default();
+    let mut keeper_of = keeper(&shelf, 150, Handling::default());
+    for media_type in ["image/png", "audio/wav", "video/mp4", "application/zip"] {
+        keeper_of.show(said.clone(), Some(bytes(media_type, b"\x89PN"))).await;
+    }
+    let kinds: Vec<&str> = keeper_of.finish().content.iter().map(kind).collect();
+    assert_eq!(kinds, ["image", "audio", "video", "persisted_output_ref"]);
+    let refuses = Shelf { refuses: true, ..Shelf::default() };
+    let mut keeper = keeper(&refuses, 150, Handling::default());
+    keeper.show(said.clone(), Some(bytes("image/png", b"\x89PN"))).await;
+    let outputs = keeper.finish();
+    assert_eq!(outputs.content, [said]);
+    assert!(outputs.loss.is_some(), "a picture that is not kept is lost");
+}
+
+#[tokio::test]
+async fn a_resource_is_shown_where_it_is_small_and_kept_where_it_is_not() {
+    let resource = |text: Option<String>, payload| ContentBlock::EmbeddedResource {
+        uri: "test://a".to_owned(),
+        media_type: "text/plain".to_owned(),
+        text,
+        payload,
+    };
+    let shelf = Shelf::default();
+    let mut keeper = keeper(&shelf, 150, Handling::default());
+    keeper.show(resource(Some("small".to_owned()), None), None).await;
+    keeper.show(resource(Some("x".repeat(200)), None), None).await;
+    keeper.show(resource(None, None), Some(bytes("application/zip", b"PK"))).await;
+    let outputs = keeper.finish();
+    assert_eq!(outputs.content[0], resource(Some("small".to_owned()), None));
+    for (block, size) in outputs.content[1..].iter().zip([200, 2]) {
+        assert_eq!((block.text(), block.payload().map(|kept| kept.size_bytes)), (None, Some(size)));
+    }
+    assert_eq!(outputs.loss, None);
+}
+
+#[tokio::test]
+async fn a_diff_is_shown_without_its_texts_where_there_is_no_room_for_them() {
+    let shelf = Shelf::default();
+    let diff = |text: Option<String>| ContentBlock::Diff {
+        text: "+a".to_owned(),
+        path: "a".to_owned(),
+        lines: vec![1],
+        old_text: None,
+        new_text: text,
+    };
+    let mut keeper = keeper(&shelf, 100, Handling::default());
+    keeper.show(diff(Some("a".repeat(50))), None).await;
+    keeper.show(diff(Some("a".repeat(99))), None).await;
+    assert_eq!(keeper.finish().content, [diff(Some("a".repeat(50))), diff(None)]);
+}
+
+fn kind(block: &ContentBlock) -> &'static str {
+    match block {
+        ContentBlock::Text { .. } => "text",
+        ContentBlock::Image { .. } => "image",
+        ContentBlock::Audio { .. } => "audio",
+        ContentBlock::Video { .. } => "video",
+        ContentBlock::PersistedOutputRef { .. } => "persisted_output_ref",
+        _ => "other",
+    }
+}

@@ -34,8 +34,9 @@ class Kept:
 class Block:
     """One block of content.
 
-    `kind` is `text`, `log`, `diff`, `file`, `resource_link`, `artifact_ref`, `persisted_output_ref` or `empty`. The first three have
-    a `text` (a log its `stream` too); `file` and `persisted_output_ref` have what is `kept`; the other two have their `message`.
+    `kind` is `text`, `log`, `diff`, `image`, `audio`, `video`, `file`, `resource_link`, `embedded_resource`, `artifact_ref`,
+    `persisted_output_ref`, `handoff_ref` or `empty`. The first three have a `text` (a log its `stream` too); pictures, sounds, films,
+    files and `persisted_output_ref` have what is `kept`; an embedded resource has one of both. All have their `message`.
     """
 
     kind: str
@@ -53,6 +54,9 @@ class Block:
             return cls(kind, text=inner.text, stream=getattr(inner, "stream", ""), message=inner)
         if kind in ("file", "persisted_output_ref"):
             return cls(kind, kept=Kept.of(invocation_id, inner), message=inner)
+        if kind in ("image", "audio", "video", "embedded_resource"):
+            kept = Kept.of(invocation_id, inner.payload) if inner.HasField("payload") else None
+            return cls(kind, text=getattr(inner, "text", ""), kept=kept, message=inner)
         return cls(kind, message=inner)
 
 

@@ -90,8 +90,9 @@ impl ExecutionReport {
 }
 
 fn shown_bytes(block: &ContentBlock) -> usize {
-    match block {
-        ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => text.len(),
-        _ => FRAME_BYTES,
-    }
+    let texts = match block {
+        ContentBlock::Diff { old_text, new_text, .. } => [old_text.as_ref(), new_text.as_ref()],
+        _ => [None, None],
+    };
+    FRAME_BYTES + block.text().map_or(0, str::len) + texts.into_iter().flatten().map(String::len).sum::<usize>()
 }

@@ -111,7 +111,7 @@ fn whole(exact: Exact) -> Whole {
 /// The exact bytes behind a block, if there are any: each belongs to the first text of its name.
 fn bytes_of(block: &ContentBlock, exact: &mut Vec<Exact>) -> Option<Exact> {
     let name = match block {
-        ContentBlock::Text { .. } => Exact::ANSWER,
+        ContentBlock::Text { .. } | ContentBlock::EmbeddedResource { text: None, .. } => Exact::ANSWER,
         ContentBlock::Log { stream, .. } => stream.as_str(),
         _ => return None,
     };
@@ -122,9 +122,7 @@ fn bytes_of(block: &ContentBlock, exact: &mut Vec<Exact>) -> Option<Exact> {
 /// Bytes of what an outcome holds.
 fn size_of(outcome: &Outcome) -> u64 {
     let block = |block: &ContentBlock| match block {
-        ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => text.len() as u64,
-        ContentBlock::File { payload } | ContentBlock::PersistedOutputRef { payload } => payload.size_bytes,
-        _ => 0,
+        block => block.text().map_or(0, |text| text.len() as u64) + block.payload().map_or(0, |kept| kept.size_bytes),
     };
     let content: u64 = outcome.content.iter().map(block).sum();
     content.max(outcome.structured_content.as_ref().map_or(0, |value| value.size()))

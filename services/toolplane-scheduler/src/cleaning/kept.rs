@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use toolplane_cleaning::{Cleaner, Findings};
 use toolplane_proto::v1;
-use toolplane_proto::v1::content_block::Block;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::time::Timestamp;
@@ -25,18 +24,10 @@ pub(super) struct Origin<'a> {
     pub(super) now: Timestamp,
 }
 
-/// The bytes a block refers to.
-pub(super) fn reference(block: &v1::ContentBlock) -> Option<&v1::PayloadRef> {
-    match &block.block {
-        Some(Block::File(payload) | Block::PersistedOutputRef(payload)) => Some(payload),
-        _ => None,
-    }
-}
-
 /// Whether the worker has kept anything.
 pub(super) fn any(outcome: &v1::ExecutionOutcome) -> bool {
     !outcome.persisted.is_empty()
-        || outcome.content.iter().chain(&outcome.model_facing_content).any(|block| reference(block).is_some())
+        || outcome.content.iter().chain(&outcome.model_facing_content).any(|block| block.kept().is_some())
 }
 
 /// Cleans each output that `outcome` refers to, and has it refer to what is kept now. Gives the addresses of what was replaced.
@@ -53,10 +44,7 @@ pub(super) async fn outputs(
         let Some(cleaned) = output(cleaner, payloads, origin, &payload, found).await? else { continue };
         let cleaned = v1::PayloadRef::from(&cleaned);
         let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
-        let in_blocks = blocks.filter_map(|block| match &mut block.block {
-            Some(Block::File(payload) | Block::PersistedOutputRef(payload)) => Some(payload),
-            _ => None,
-        });
+        let in_blocks = blocks.filter_map(v1::ContentBlock::kept_mut);
         let persisted = outcome.persisted.iter_mut().filter_map(|kept| {
             let payload = kept.payload.as_mut().filter(|payload| payload.uri == uri)?;
             kept.redaction_state = v1::RedactionState::Redacted.into();
@@ -70,7 +58,7 @@ pub(super) async fn outputs(
 
 /// The reference of an outcome to that address, where it is one that can be read.
 fn named(outcome: &v1::ExecutionOutcome, uri: &str) -> Option<PayloadRef> {
-    let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(reference);
+    let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(v1::ContentBlock::kept);
     let mut all = blocks.chain(outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref()));
     all.find(|payload| payload.uri == uri)?.clone().try_into().ok()
 }

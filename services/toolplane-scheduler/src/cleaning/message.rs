@@ -42,7 +42,24 @@ pub(super) fn outcome(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, fou
 fn content(cleaner: &Cleaner, block: &mut v1::ContentBlock, found: &mut Findings) {
     match &mut block.block {
         Some(Block::Text(block)) => text(cleaner, &mut block.text, found),
-        Some(Block::Diff(block)) => text(cleaner, &mut block.text, found),
+        Some(Block::Diff(block)) => {
+            text(cleaner, &mut block.text, found);
+            text(cleaner, &mut block.path, found);
+            // What it was made from says the same again.
+            let texts = [&mut block.old_text, &mut block.new_text].into_iter().flatten();
+            texts.for_each(|one| text(cleaner, one, &mut Findings::default()));
+        }
+        Some(Block::Image(media) | Block::Audio(media) | Block::Video(media)) => {
+            text(cleaner, &mut media.description, found);
+        }
+        Some(Block::EmbeddedResource(resource)) => {
+            text(cleaner, &mut resource.uri, found);
+            resource.text.iter_mut().for_each(|one| text(cleaner, one, found));
+        }
+        Some(Block::HandoffRef(handoff)) => {
+            let v1::HandoffRef { handoff_id, target, uri, reason } = handoff;
+            [handoff_id, target, uri, reason].into_iter().for_each(|one| text(cleaner, one, found));
+        }
         Some(Block::Log(block)) => {
             text(cleaner, &mut block.text, found);
             text(cleaner, &mut block.stream, found);
@@ -140,7 +157,7 @@ fn shown_length(kept: &mut [v1::PersistedOutput], before: u64, after: u64) {
 
 /// Addresses of the outputs that a worker has kept.
 pub(super) fn uploaded(outcome: &v1::ExecutionOutcome) -> Vec<String> {
-    let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(super::kept::reference);
+    let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(v1::ContentBlock::kept);
     let persisted = outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref());
     let mut uris: Vec<String> = blocks.chain(persisted).map(|payload| payload.uri.clone()).collect();
     uris.retain(|uri| uri.starts_with(URI_PREFIX));

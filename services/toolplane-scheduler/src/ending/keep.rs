@@ -83,7 +83,7 @@ pub(super) async fn keep(
     }
     for block in std::mem::take(&mut report.output.content) {
         match &block {
-            ContentBlock::PersistedOutputRef { .. } | ContentBlock::File { .. } => {
+            _ if block.payload().is_some() => {
                 keeper.decided(uploaded(block, &mut report.output.kept, effects), 0);
             }
             // What its worker has cut already is not cut again.

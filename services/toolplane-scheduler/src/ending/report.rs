@@ -120,7 +120,7 @@ fn decode(
         status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
         error: field::optional("outcome.error", reported.error)?,
         output: ReportedOutput {
-            content: field::list("outcome.content", reported.content)?,
+            content: field::list("outcome.content", reported.content)?.into_iter().map(by_kind).collect(),
             structured_content: field::optional("outcome.structured_content", reported.structured_content)?,
             by_reference: false,
             kept: kept.collect::<Result<_, _>>()?,
@@ -147,6 +147,14 @@ fn decode(
     match refs.into_iter().all(|payload| is_own(record, lease_no, payload)) {
         true => Ok(report),
         false => Err(ConvertError::new("outcome", "names bytes that were not uploaded under this lease")),
+    }
+}
+
+/// A file of a kind that has a block of its own is in that block, whatever its worker calls it.
+fn by_kind(block: ContentBlock) -> ContentBlock {
+    match block {
+        ContentBlock::File { payload } => ContentBlock::kept(payload, String::new()),
+        other => other,
     }
 }
 
@@ -270,10 +278,7 @@ pub(super) fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
 
 /// The bytes a block refers to.
 pub(super) fn reference(block: &ContentBlock) -> Option<&PayloadRef> {
-    match block {
-        ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
-        _ => None,
-    }
+    block.payload()
 }
 
 /// Whether a result of this status is a failure of any kind.

@@ -86,17 +86,14 @@ pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Times
 fn in_place_of(preview: Option<ContentBlock>, text: String) -> ContentBlock {
     match preview {
         Some(ContentBlock::Log { stream, .. }) => ContentBlock::Log { text, stream },
-        Some(ContentBlock::Diff { .. }) => ContentBlock::Diff { text },
+        Some(ContentBlock::Diff { .. }) => ContentBlock::diff(text),
         _ => ContentBlock::Text { text },
     }
 }
 
 /// The text of a block that is one.
 pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
-    match block {
-        ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => Some(text),
-        _ => None,
-    }
+    block.text()
 }
 
 fn is_text(payload: &PayloadRef) -> bool {

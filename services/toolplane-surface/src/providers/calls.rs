@@ -87,10 +87,7 @@ impl Calls {
     pub(super) async fn fetch(&self, provider: &Provider, name: &str, url: &str) -> Result<Bytes, Fault> {
         let called = self.call(provider, name, JsonPayload::of(&json!({ "url": url }))).await?;
         let blocks = &called.result.content;
-        let kept = blocks.iter().find_map(|block| match &block.block {
-            Some(Block::PersistedOutputRef(kept) | Block::File(kept)) => Some(kept.uri.clone()),
-            _ => None,
-        });
+        let kept = blocks.iter().find_map(v1::ContentBlock::kept).map(|kept| kept.uri.clone());
         if let Some(uri) = kept {
             return self.read(provider, &called.invocation_id, uri).await;
         }

@@ -71,10 +71,8 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
 async fn first_reference(invocation_id: &str, connection: &Connection) -> Result<Selector, Failure> {
     let request = v1::GetResultRequest { invocation_id: invocation_id.to_owned(), ..Default::default() };
     let result = connection.invocations().get_result(request).await?.into_inner().result.unwrap_or_default();
-    let kept = result.content.iter().chain(&result.model_facing_content).find_map(|block| match &block.block {
-        Some(Block::PersistedOutputRef(kept) | Block::File(kept)) => Some(Selector::Uri(kept.uri.clone())),
-        _ => None,
-    });
+    let kept = result.content.iter().chain(&result.model_facing_content).find_map(v1::ContentBlock::kept);
+    let kept = kept.map(|kept| Selector::Uri(kept.uri.clone()));
     kept.ok_or_else(|| {
         Failure::Usage(format!("the result of `{invocation_id}` keeps nothing by reference; `toolplane get result {invocation_id}` shows it"))
     })

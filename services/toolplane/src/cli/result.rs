@@ -97,7 +97,23 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &
         Some(Block::Empty(_)) => out.note("(the tool had nothing to say)"),
         Some(Block::ResourceLink(link)) => out.note(&format!("resource {}  {}", link.resource_id, link.uri)),
         Some(Block::ArtifactRef(artifact)) => out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri)),
-        Some(Block::File(kept) | Block::PersistedOutputRef(kept)) => reference(kept, invocation_id, out),
+        Some(Block::HandoffRef(handoff)) => {
+            out.note(&format!("handed on to {}  {}  {}", handoff.target, handoff.handoff_id, handoff.uri))
+        }
+        Some(Block::EmbeddedResource(resource)) => {
+            out.note(&format!("resource {}", resource.uri))?;
+            match (&resource.text, &resource.payload) {
+                (Some(text), _) => given(text, beside, out),
+                (None, Some(kept)) => reference(kept, invocation_id, out),
+                (None, None) => out.note("(it was not kept)"),
+            }
+        }
+        Some(
+            Block::File(_) | Block::PersistedOutputRef(_) | Block::Image(_) | Block::Audio(_) | Block::Video(_),
+        ) => match block.kept() {
+            Some(kept) => reference(kept, invocation_id, out),
+            None => out.note("(it was not kept)"),
+        },
         None => out.note("(content of a kind this version does not know)"),
     }
 }

@@ -94,9 +94,16 @@ fn resources_are_links_and_what_is_in_them() {
             _ => None,
         })
         .collect();
-    assert_eq!(links, [("file:///a", Some(7)), ("file:///a", Some(5)), ("file:///a", Some(1))]);
-    assert_eq!(texts(&outcome), ["a: what", "hello", "[resource: application/octet-stream, 1 bytes]"]);
-    assert_eq!(outcome.exact[2].bytes, Bytes::from_static(b"\0"));
+    assert_eq!(links, [("file:///a", Some(7))]);
+    assert_eq!(texts(&outcome), ["a: what"]);
+    let embedded = |media_type: &str, text: Option<&str>| ContentBlock::EmbeddedResource {
+        uri: uri(),
+        media_type: media_type.to_owned(),
+        text: text.map(str::to_owned),
+        payload: None,
+    };
+    assert_eq!(outcome.content[2..], [embedded("", Some("hello")), embedded("application/octet-stream", None)]);
+    assert_eq!(outcome.exact[1].bytes, Bytes::from_static(b"\0"));
 }
 
 #[test]

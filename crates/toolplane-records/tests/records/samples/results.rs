@@ -2,6 +2,7 @@
 
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::persistence::{PersistenceThreshold, ResultPersistence};
+use toolplane_records::refs::HandoffRef;
 use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::vocabulary::{
     AbortReason, ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus,
@@ -24,7 +25,37 @@ fn content() -> Vec<ContentBlock> {
     vec![
         ContentBlock::Text { text: "hello\n\u{1F980}".to_owned() },
         ContentBlock::Log { text: "warning".to_owned(), stream: "stderr".to_owned() },
-        ContentBlock::Diff { text: "-a\n+b\n".to_owned() },
+        ContentBlock::diff("-a\n+b\n".to_owned()),
+        ContentBlock::Diff {
+            text: "-a\n+b\n".to_owned(),
+            path: "src/a.rs".to_owned(),
+            lines: vec![1, 40],
+            old_text: some("a\n"),
+            new_text: some("b\n"),
+        },
+        ContentBlock::Image { payload: payload_ref("image"), description: "a cat".to_owned() },
+        ContentBlock::Audio { payload: payload_ref("audio"), description: String::new() },
+        ContentBlock::Video { payload: payload_ref("video"), description: String::new() },
+        ContentBlock::EmbeddedResource {
+            uri: "file:///a".to_owned(),
+            media_type: "text/plain".to_owned(),
+            text: some("hello"),
+            payload: None,
+        },
+        ContentBlock::EmbeddedResource {
+            uri: "file:///b".to_owned(),
+            media_type: String::new(),
+            text: None,
+            payload: Some(payload_ref("resource")),
+        },
+        ContentBlock::HandoffRef {
+            handoff: HandoffRef {
+                handoff_id: "h-1".to_owned(),
+                target: "agent:billing".to_owned(),
+                uri: "a2a://billing/tasks/1".to_owned(),
+                reason: "it is theirs".to_owned(),
+            },
+        },
         ContentBlock::File { payload: payload_ref("file") },
         ContentBlock::ResourceLink { resource: resource() },
         ContentBlock::ArtifactRef { artifact: artifact() },

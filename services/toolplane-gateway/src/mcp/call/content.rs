@@ -25,45 +25,9 @@ pub(crate) enum Part {
     Nothing,
 }
 
-/// What a link is called to what a tool gave along with it.
-const GIVEN_BY: &str = "given_by";
-
-/// How the blocks of a result are told, in their order. What is several blocks here and one content there is put together: a resource
-/// that was given with its address, and bytes behind a text that says what they are.
+/// How the blocks of a result are told, in their order.
 pub(crate) fn parts(invocation: &str, blocks: Vec<v1::ContentBlock>) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut blocks = blocks.into_iter().peekable();
-    let mut address = None;
-    while let Some(block) = blocks.next() {
-        match (block.block, blocks.peek().and_then(|next| next.block.as_ref())) {
-            (Some(Block::ResourceLink(link)), Some(Block::Text(_))) if link.relation == GIVEN_BY => {
-                address = Some(link)
-            }
-            (Some(Block::Text(text)), Some(Block::File(kept) | Block::PersistedOutputRef(kept)))
-                if stands_for(&text.text, kept) => {}
-            (Some(Block::Text(text)), _) if address.is_some() => {
-                let Some(link) = address.take() else { continue };
-                parts.push(Part::Ready(match link.size_bytes == Some(text.text.len() as u64) {
-                    true => resource(&link.uri, &link.media_type, &text.text),
-                    false => json!({ "type": "text", "text": text.text }),
-                }));
-            }
-            (block, _) => {
-                let part = part(invocation, v1::ContentBlock { block });
-                parts.push(match (part, address.take()) {
-                    (Part::Kept(kept, None), Some(link)) => Part::Kept(kept, Some(link.uri)),
-                    (part, _) => part,
-                });
-            }
-        }
-    }
-    parts
-}
-
-/// Whether a text says nothing but what the bytes are that come next.
-fn stands_for(text: &str, kept: &v1::PayloadRef) -> bool {
-    let size = format!(", {} bytes]", kept.size_bytes);
-    text.starts_with('[') && text.contains(&kept.media_type) && text.ends_with(&size) && !text.contains('\n')
+    blocks.into_iter().map(|block| part(invocation, block)).collect()
 }
 
 fn resource(uri: &str, media_type: &str, text: &str) -> Value {
@@ -82,6 +46,18 @@ fn part(invocation: &str, block: v1::ContentBlock) -> Part {
             json!({ "type": "text", "text": log.text, "_meta": { "toolplane/stream": log.stream } })
         }
         Some(Block::Diff(diff)) => json!({ "type": "text", "text": diff.text, "_meta": { "toolplane/kind": "diff" } }),
+        Some(Block::Image(media) | Block::Audio(media) | Block::Video(media)) => match media.payload {
+            Some(kept) if kept.size_bytes <= most(&kept.media_type) => return Part::Kept(kept, None),
+            Some(kept) => link_to(invocation, &kept),
+            None => return Part::Nothing,
+        },
+        Some(Block::EmbeddedResource(given)) => match (given.text, given.payload) {
+            (Some(text), _) => resource(&given.uri, &given.media_type, &text),
+            (None, Some(kept)) if kept.size_bytes <= SEEN => return Part::Kept(kept, Some(given.uri)),
+            (None, Some(kept)) => link_to(invocation, &kept),
+            (None, None) => link(&given.uri, &given.uri, &given.media_type, None),
+        },
+        Some(Block::HandoffRef(handoff)) => link(&handoff.uri, &handoff.handoff_id, "", None),
         Some(Block::File(kept)) if kept.size_bytes <= most(&kept.media_type) => return Part::Kept(kept, None),
         Some(Block::PersistedOutputRef(kept)) if is_seen(&kept.media_type) && kept.size_bytes <= SEEN => {
             return Part::Kept(kept, None);
@@ -155,7 +131,7 @@ mod tests {
             of(log),
             Part::Ready(json!({ "type": "text", "text": "oh", "_meta": { "toolplane/stream": "stderr" } }))
         );
-        let diff = Block::Diff(v1::DiffBlock { text: "+x".to_owned() });
+        let diff = Block::Diff(v1::DiffBlock { text: "+x".to_owned(), ..Default::default() });
         assert!(matches!(of(diff), Part::Ready(told) if told["_meta"]["toolplane/kind"] == "diff"));
         assert_eq!(of(Block::Empty(v1::EmptyBlock {})), Part::Nothing);
         let resource = v1::ResourceRef { uri: "https://x/y".to_owned(), size_bytes: Some(3), ..Default::default() };
@@ -172,27 +148,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_one_content_is_one_again() {
-        let block = |block| v1::ContentBlock { block: Some(block) };
-        let text = |text: &str| block(Block::Text(v1::TextBlock { text: text.to_owned() }));
-        let given = |size| {
-            block(Block::ResourceLink(v1::ResourceRef {
+    fn a_resource_keeps_its_address() {
+        let given = |text: Option<&str>, payload| {
+            Block::EmbeddedResource(v1::EmbeddedResource {
                 uri: "test://a".to_owned(),
                 media_type: "text/plain".to_owned(),
-                size_bytes: Some(size),
-                relation: GIVEN_BY.to_owned(),
-                ..Default::default()
-            }))
+                text: text.map(str::to_owned),
+                payload,
+            })
         };
-        let bytes = || block(Block::PersistedOutputRef(kept("image/png", 70)));
-        let told = parts("inv_1", vec![text("before"), text("[image: image/png, 70 bytes]"), bytes(), text("after")]);
-        assert_eq!(told[1], Part::Kept(kept("image/png", 70), None));
-        assert_eq!(told.len(), 3, "{told:?}");
-        let told = parts("inv_1", vec![given(2), text("hi"), text("more")]);
         let expected = json!({ "uri": "test://a", "mimeType": "text/plain", "text": "hi" });
-        assert!(matches!(&told[0], Part::Ready(one) if one["resource"] == expected), "{told:?}");
-        let told = parts("inv_1", vec![given(70), text("[resource: image/png, 70 bytes]"), bytes()]);
-        assert_eq!(told, [Part::Kept(kept("image/png", 70), Some("test://a".to_owned()))]);
+        assert!(matches!(of(given(Some("hi"), None)), Part::Ready(one) if one["resource"] == expected));
+        let bytes = kept("image/png", 70);
+        assert_eq!(of(given(None, Some(bytes.clone()))), Part::Kept(bytes, Some("test://a".to_owned())));
+        let picture = v1::MediaBlock { payload: Some(kept("image/png", 70)), description: String::new() };
+        assert_eq!(of(Block::Image(picture)), Part::Kept(kept("image/png", 70), None));
+        let handoff = v1::HandoffRef { handoff_id: "h1".to_owned(), uri: "a2a://b/t1".to_owned(), ..Default::default() };
+        assert!(matches!(of(Block::HandoffRef(handoff)), Part::Ready(link) if link["uri"] == "a2a://b/t1"));
     }
 
     #[test]

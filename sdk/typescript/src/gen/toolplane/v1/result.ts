@@ -78,7 +78,7 @@ export interface ContentBlock {
     /** A diff. */
     { $case: "diff"; value: DiffBlock }
     | //
-    /** A file, image, audio or video kept elsewhere. */
+    /** A file kept elsewhere, of a kind that has no block of its own. */
     { $case: "file"; value: PayloadRef }
     | //
     /** A fetchable resource. */
@@ -92,6 +92,21 @@ export interface ContentBlock {
     | //
     /** The tool completed and had nothing to say. */
     { $case: "empty"; value: EmptyBlock }
+    | //
+    /** A picture, kept elsewhere. */
+    { $case: "image"; value: MediaBlock }
+    | //
+    /** Sound, kept elsewhere. */
+    { $case: "audio"; value: MediaBlock }
+    | //
+    /** A film, kept elsewhere. */
+    { $case: "video"; value: MediaBlock }
+    | //
+    /** A resource whose content came with the result. */
+    { $case: "embeddedResource"; value: EmbeddedResource }
+    | //
+    /** Work that somebody else goes on with. */
+    { $case: "handoffRef"; value: HandoffRef }
     | undefined;
 }
 
@@ -113,6 +128,52 @@ export interface LogBlock {
 export interface DiffBlock {
   /** The text, in unified format. */
   text: string;
+  /** The file it is about, as its tool names it; empty where it is about several. */
+  path: string;
+  /** First line of each changed place, as the file is now. */
+  lines: number[];
+  /** The whole file before, where it is small; absent where it is not said, or the file was not there. */
+  oldText?:
+    | string
+    | undefined;
+  /** The whole file after it, where it is small; absent where it is not said, or the file is gone. */
+  newText?: string | undefined;
+}
+
+/** A picture, sound or film. */
+export interface MediaBlock {
+  /** Where the bytes are. */
+  payload:
+    | PayloadRef
+    | undefined;
+  /** What it shows, for those who cannot see or hear it. */
+  description: string;
+}
+
+/** A resource whose content came with the result: text, or bytes that are kept. */
+export interface EmbeddedResource {
+  /** Its address at the tool's own system. */
+  uri: string;
+  /** Media type, when known. */
+  mediaType: string;
+  /** The content, when it is text and small. */
+  text?:
+    | string
+    | undefined;
+  /** Where the bytes are, when they are kept. */
+  payload: PayloadRef | undefined;
+}
+
+/** Work that somebody else goes on with. */
+export interface HandoffRef {
+  /** Identifier of the handoff. */
+  handoffId: string;
+  /** Who goes on with it, e.g. an agent. */
+  target: string;
+  /** Where it can be followed. */
+  uri: string;
+  /** Why, for people. */
+  reason: string;
 }
 
 /** The tool completed and had nothing to say: never confused with a missing output. */
@@ -471,6 +532,21 @@ export const ContentBlock: MessageFns<ContentBlock> = {
       case "empty":
         EmptyBlock.encode(message.block.value, writer.uint32(66).fork()).join();
         break;
+      case "image":
+        MediaBlock.encode(message.block.value, writer.uint32(74).fork()).join();
+        break;
+      case "audio":
+        MediaBlock.encode(message.block.value, writer.uint32(82).fork()).join();
+        break;
+      case "video":
+        MediaBlock.encode(message.block.value, writer.uint32(90).fork()).join();
+        break;
+      case "embeddedResource":
+        EmbeddedResource.encode(message.block.value, writer.uint32(98).fork()).join();
+        break;
+      case "handoffRef":
+        HandoffRef.encode(message.block.value, writer.uint32(106).fork()).join();
+        break;
     }
     return writer;
   },
@@ -552,6 +628,46 @@ export const ContentBlock: MessageFns<ContentBlock> = {
             message.block = { $case: "empty", value: EmptyBlock.decode(reader, reader.uint32()) };
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.block = { $case: "image", value: MediaBlock.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.block = { $case: "audio", value: MediaBlock.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.block = { $case: "video", value: MediaBlock.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.block = { $case: "embeddedResource", value: EmbeddedResource.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.block = { $case: "handoffRef", value: HandoffRef.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -615,6 +731,36 @@ export const ContentBlock: MessageFns<ContentBlock> = {
       case "empty": {
         if (object.block?.value !== undefined && object.block?.value !== null) {
           message.block = { $case: "empty", value: EmptyBlock.fromPartial(object.block.value) };
+        }
+        break;
+      }
+      case "image": {
+        if (object.block?.value !== undefined && object.block?.value !== null) {
+          message.block = { $case: "image", value: MediaBlock.fromPartial(object.block.value) };
+        }
+        break;
+      }
+      case "audio": {
+        if (object.block?.value !== undefined && object.block?.value !== null) {
+          message.block = { $case: "audio", value: MediaBlock.fromPartial(object.block.value) };
+        }
+        break;
+      }
+      case "video": {
+        if (object.block?.value !== undefined && object.block?.value !== null) {
+          message.block = { $case: "video", value: MediaBlock.fromPartial(object.block.value) };
+        }
+        break;
+      }
+      case "embeddedResource": {
+        if (object.block?.value !== undefined && object.block?.value !== null) {
+          message.block = { $case: "embeddedResource", value: EmbeddedResource.fromPartial(object.block.value) };
+        }
+        break;
+      }
+      case "handoffRef": {
+        if (object.block?.value !== undefined && object.block?.value !== null) {
+          message.block = { $case: "handoffRef", value: HandoffRef.fromPartial(object.block.value) };
         }
         break;
       }
@@ -746,13 +892,29 @@ export const LogBlock: MessageFns<LogBlock> = {
 };
 
 function createBaseDiffBlock(): DiffBlock {
-  return { text: "" };
+  return { text: "", path: "", lines: [], oldText: undefined, newText: undefined };
 }
 
 export const DiffBlock: MessageFns<DiffBlock> = {
   encode(message: DiffBlock, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text !== "") {
       writer.uint32(10).string(message.text);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.lines.length !== 0) {
+      writer.uint32(26).fork();
+      for (const v of message.lines) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    if (message.oldText !== undefined) {
+      writer.uint32(34).string(message.oldText);
+    }
+    if (message.newText !== undefined) {
+      writer.uint32(42).string(message.newText);
     }
     return writer;
   },
@@ -778,6 +940,48 @@ export const DiffBlock: MessageFns<DiffBlock> = {
             message.text = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag === 24) {
+              message.lines.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 26) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.lines.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.oldText = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.newText = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -796,6 +1000,263 @@ export const DiffBlock: MessageFns<DiffBlock> = {
   fromPartial(object: DeepPartial<DiffBlock>): DiffBlock {
     const message = createBaseDiffBlock();
     message.text = object.text ?? "";
+    message.path = object.path ?? "";
+    message.lines = object.lines?.map((e) => e) || [];
+    message.oldText = object.oldText ?? undefined;
+    message.newText = object.newText ?? undefined;
+    return message;
+  },
+};
+
+function createBaseMediaBlock(): MediaBlock {
+  return { payload: undefined, description: "" };
+}
+
+export const MediaBlock: MessageFns<MediaBlock> = {
+  encode(message: MediaBlock, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.payload !== undefined) {
+      PayloadRef.encode(message.payload, writer.uint32(10).fork()).join();
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MediaBlock {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMediaBlock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payload = PayloadRef.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MediaBlock>): MediaBlock {
+    return MediaBlock.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MediaBlock>): MediaBlock {
+    const message = createBaseMediaBlock();
+    message.payload = (object.payload !== undefined && object.payload !== null)
+      ? PayloadRef.fromPartial(object.payload)
+      : undefined;
+    message.description = object.description ?? "";
+    return message;
+  },
+};
+
+function createBaseEmbeddedResource(): EmbeddedResource {
+  return { uri: "", mediaType: "", text: undefined, payload: undefined };
+}
+
+export const EmbeddedResource: MessageFns<EmbeddedResource> = {
+  encode(message: EmbeddedResource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uri !== "") {
+      writer.uint32(10).string(message.uri);
+    }
+    if (message.mediaType !== "") {
+      writer.uint32(18).string(message.mediaType);
+    }
+    if (message.text !== undefined) {
+      writer.uint32(26).string(message.text);
+    }
+    if (message.payload !== undefined) {
+      PayloadRef.encode(message.payload, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EmbeddedResource {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEmbeddedResource();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uri = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mediaType = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.payload = PayloadRef.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<EmbeddedResource>): EmbeddedResource {
+    return EmbeddedResource.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EmbeddedResource>): EmbeddedResource {
+    const message = createBaseEmbeddedResource();
+    message.uri = object.uri ?? "";
+    message.mediaType = object.mediaType ?? "";
+    message.text = object.text ?? undefined;
+    message.payload = (object.payload !== undefined && object.payload !== null)
+      ? PayloadRef.fromPartial(object.payload)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseHandoffRef(): HandoffRef {
+  return { handoffId: "", target: "", uri: "", reason: "" };
+}
+
+export const HandoffRef: MessageFns<HandoffRef> = {
+  encode(message: HandoffRef, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.handoffId !== "") {
+      writer.uint32(10).string(message.handoffId);
+    }
+    if (message.target !== "") {
+      writer.uint32(18).string(message.target);
+    }
+    if (message.uri !== "") {
+      writer.uint32(26).string(message.uri);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HandoffRef {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandoffRef();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.handoffId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.target = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.uri = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HandoffRef>): HandoffRef {
+    return HandoffRef.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HandoffRef>): HandoffRef {
+    const message = createBaseHandoffRef();
+    message.handoffId = object.handoffId ?? "";
+    message.target = object.target ?? "";
+    message.uri = object.uri ?? "";
+    message.reason = object.reason ?? "";
     return message;
   },
 };
