@@ -90,9 +90,12 @@ impl ExecutionReport {
 }
 
 fn shown_bytes(block: &ContentBlock) -> usize {
-    let texts = match block {
-        ContentBlock::Diff { old_text, new_text, .. } => [old_text.as_ref(), new_text.as_ref()],
-        _ => [None, None],
-    };
-    FRAME_BYTES + block.text().map_or(0, str::len) + texts.into_iter().flatten().map(String::len).sum::<usize>()
+    match block {
+        ContentBlock::Text { text } | ContentBlock::Log { text, .. } => text.len(),
+        ContentBlock::Diff { text, path, lines, old_text, new_text } => {
+            let texts = [Some(text), Some(path), old_text.as_ref(), new_text.as_ref()];
+            lines.len() * size_of::<u64>() + texts.into_iter().flatten().map(String::len).sum::<usize>()
+        }
+        _ => FRAME_BYTES + block.text().map_or(0, str::len),
+    }
 }

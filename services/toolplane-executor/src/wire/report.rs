@@ -153,6 +153,19 @@ mod tests {
                 content: vec![
                     ContentBlock::Text { text: text() },
                     ContentBlock::Log { text: text(), stream: "stderr".to_owned() },
+                    ContentBlock::Diff {
+                        text: text(),
+                        path: "a.txt".to_owned(),
+                        lines: vec![u32::MAX; 20],
+                        old_text: Some(text()),
+                        new_text: Some(text()),
+                    },
+                    ContentBlock::EmbeddedResource {
+                        uri: "test://a".to_owned(),
+                        media_type: String::new(),
+                        text: Some(text()),
+                        payload: None,
+                    },
                     ContentBlock::Empty,
                 ],
                 structured_content: Some(value()),
