@@ -98,7 +98,7 @@ impl Cleaner {
 
     /// Every place in `text`, in order.
     pub(crate) fn spans(&self, text: &[u8]) -> Vec<Span> {
-        let mut spans = self.0.detector.find(text);
+        let mut spans = self.0.detector.find(&without_escapes(text));
         let treatment = self.0.policy.invisible;
         if treatment != Treatment::Keep {
             let before = spans.len();
@@ -111,6 +111,24 @@ impl Cleaner {
         }
         spans
     }
+}
+
+/// The text with spaces in the place of the escapes that colour it in a terminal: a letter that ends one is no part of what follows.
+fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
+    const ESCAPE: u8 = 0x1b;
+    let Some(first) = memchr::memchr(ESCAPE, text) else { return Cow::Borrowed(text) };
+    let mut plain = text.to_vec();
+    let mut at = first;
+    while let Some(start) = memchr::memchr(ESCAPE, &plain[at..]).map(|start| at + start) {
+        let inside = |byte: &u8| byte.is_ascii_digit() || b";?:".contains(byte);
+        let end = match plain.get(start + 1) {
+            Some(b'[') => start + 2 + plain[start + 2..].iter().take_while(|byte| inside(byte)).count(),
+            _ => start,
+        };
+        at = (end + 1).min(plain.len());
+        plain[start..at].fill(b' ');
+    }
+    Cow::Owned(plain)
 }
 
 /// Writes `range` of `text` to the end of `out`, with the spans that begin there replaced where they are masked.
@@ -163,5 +181,34 @@ impl Rewrite for InJson<'_> {
 
     fn is_replacement(&self, key: &str) -> bool {
         key.starts_with(REPLACEMENT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+    fn cleaned(text: &str) -> String {
+        let policy = CleaningPolicy { invisible: Treatment::Keep, ..CleaningPolicy::default() };
+        Cleaner::new(&policy).text(text, &mut Findings::default()).into_owned()
+    }
+
+    #[test]
+    fn colours_hide_nothing() {
+        assert_eq!(cleaned(&format!("\u{1b}[31m{TOKEN}\u{1b}[0m")), "\u{1b}[31m[redacted github_token]\u{1b}[0m");
+        let coloured =
+            "\u{1b}[34;1m\"password\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m \u{1b}[0;32m\"Tr0ub4dor-x9Q!\"\u{1b}[0m";
+        assert!(!cleaned(coloured).contains("Tr0ub4dor"), "{}", cleaned(coloured));
+        assert_eq!(cleaned("ends with \u{1b}["), "ends with \u{1b}[");
+    }
+
+    #[test]
+    fn a_value_may_stand_in_a_column_and_a_folder_is_none() {
+        assert_eq!(cleaned("db_password:          Tr0ub4dor-x9Q!"), "db_password:          [redacted named_secret]");
+        for plain in ["PWD=/home/me/proj123", "OLDPWD=/tmp/work9"] {
+            assert_eq!(cleaned(plain), plain);
+        }
     }
 }

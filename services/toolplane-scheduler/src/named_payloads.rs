@@ -22,7 +22,5 @@ pub fn payloads_of(key: &RecordKey, bytes: &[u8]) -> Vec<String> {
 /// The payloads a result names.
 pub(crate) fn outputs(result: &ToolResult) -> Vec<&PayloadRef> {
     let blocks = result.content.iter().chain(&result.model_facing_content);
-    blocks
-        .filter_map(ContentBlock::payload)
-        .collect()
+    blocks.filter_map(ContentBlock::payload).collect()
 }

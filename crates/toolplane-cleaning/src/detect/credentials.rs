@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule::checked(
         MEMBER,
-        r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)\\?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}\\?["']?(?P<v>[^\s"',;<>\\]{6,})"#,
+        r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)\\?["']?(?:\s{0,4}|[ \t]{0,40})(?::=|=>|[:=])(?:\s{0,4}|[ \t]{0,40})\\?["']?(?P<v>[^\s"',;<>\\]{6,})"#,
         is_value,
     ),
     Rule {
@@ -53,7 +53,7 @@ pub(super) const RULES: &[Rule] = &[
         before: |before| !secret_name::is_paging(before),
         ..Rule::checked(
             "named_token",
-            r#"(?i-u)(?:token|[^a-z](?:pass|auth|jwt)|session[_-]?id)\\?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}\\?["']?(?P<v>[^\s"',;<>\\&]{12,})"#,
+            r#"(?i-u)(?:token|[^a-z](?:pass|auth|jwt)|session[_-]?id)\\?["']?(?:\s{0,4}|[ \t]{0,40})(?::=|=>|[:=])(?:\s{0,4}|[ \t]{0,40})\\?["']?(?P<v>[^\s"',;<>\\&]{12,})"#,
             is_random,
         )
     },

@@ -15,11 +15,34 @@ const WORDS: usize = 48;
 pub(super) fn find(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = begin(text, at)?;
+        let start = begin(text, at);
+        // The rest of a block whose beginning was cut off.
+        if let Some(rest) = rest(&text[..start.unwrap_or(text.len())], at) {
+            at = rest.end;
+            return Some(rest);
+        }
+        let start = start?;
         let end = end(text, start).unwrap_or_else(|| body_end(text, start));
         at = end;
         Some(start..end)
     })
+}
+
+/// From the first byte after `from` that may be of a body up to the end of its block, where that has no beginning.
+fn rest(text: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut at = from;
+    loop {
+        let dashes = at + position(&text[at..], END)?;
+        let words = &text[dashes + END.len()..];
+        let words = &words[..words.len().min(WORDS + DASHES.len())];
+        let close = position(words, DASHES);
+        at = dashes + END.len();
+        if let Some(close) = close.filter(|close| position(&words[..*close], KEY).is_some()) {
+            let is_body = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\r\n\\".contains(byte);
+            let body = text[from..dashes].iter().rev().take_while(|byte| is_body(byte)).count();
+            return Some(dashes - body..at + close + DASHES.len());
+        }
+    }
 }
 
 /// Where a block begins that has no end yet and may still get one.
@@ -95,6 +118,15 @@ mod tests {
         assert_eq!(open_block(b"x -----BEGIN PRIVATE KEY-----\nMIIB"), Some(2));
         assert_eq!(open_block(b"x -----BEGIN PRIVATE KEY-----\nMIIB!"), None);
         assert_eq!(open_block(b"-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----"), None);
+    }
+
+    #[test]
+    fn an_end_alone_takes_the_body_before_it_along() {
+        let end = "MIIB\nAAAA==\n-----END RSA PRIVATE KEY-----";
+        assert_eq!(found(&format!("a log: {end} and more")), [end]);
+        let key = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----";
+        assert_eq!(found(&format!("{end};{key}")), [end, key]);
+        assert_eq!(found("-----END CERTIFICATE-----"), [] as [&str; 0]);
     }
 
     #[test]

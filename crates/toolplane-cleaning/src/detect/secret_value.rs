@@ -97,7 +97,9 @@ fn is_place(value: &[u8]) -> bool {
     let file = ["~/", "./", "../", "file:"].into_iter().any(begins)
         || begins("/")
             && (!has_digit(value) || [".pem", ".key", ".txt"].iter().any(|end| value.ends_with(end.as_bytes())));
-    file || value.windows(3).any(|part| part == b"://")
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let nested = begins("/") && value.iter().filter(|byte| **byte == b'/').count() > 1 && value.iter().all(plain);
+    file || nested || value.windows(3).any(|part| part == b"://")
 }
 
 /// One short word, as labels, types and sentences have it.

@@ -12,6 +12,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_results::payload::error::PayloadError;
 use toolplane_results::payload::key::PayloadKey;
+use toolplane_results::preview::{Preview, PreviewLimits, Sampler};
 use toolplane_results::{PayloadStore, PayloadWriter};
 
 use super::{MAX_JSON, OutputCleaner};
@@ -41,7 +42,8 @@ pub(super) async fn outputs(
     let mut replaced = Vec::new();
     for uri in super::message::uploaded(outcome) {
         let Some(payload) = named(outcome, &uri) else { continue };
-        let Some(cleaned) = output(cleaner, payloads, origin, &payload, found).await? else { continue };
+        let Some((cleaned, preview)) = output(cleaner, payloads, origin, &payload, found).await? else { continue };
+        super::message::shown_anew(&cleaner.shown, outcome, &uri, preview);
         let cleaned = v1::PayloadRef::from(&cleaned);
         let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
         let in_blocks = blocks.filter_map(v1::ContentBlock::kept_mut);
@@ -63,14 +65,15 @@ fn named(outcome: &v1::ExecutionOutcome, uri: &str) -> Option<PayloadRef> {
     all.find(|payload| payload.uri == uri)?.clone().try_into().ok()
 }
 
-/// Cleans one output; nothing where it stays as it is.
+/// Cleans one output; nothing where it stays as it is, else what is kept now with a preview of it: one of the first bytes may end within
+/// what was taken out.
 async fn output(
     cleaner: &OutputCleaner,
     payloads: &PayloadStore,
     origin: Origin<'_>,
     payload: &PayloadRef,
     found: &mut Findings,
-) -> Result<Option<PayloadRef>, PayloadError> {
+) -> Result<Option<(PayloadRef, Preview)>, PayloadError> {
     let Some(cleaner) = by_media_type(cleaner, &payload.media_type).filter(|cleaner| !cleaner.is_empty()) else {
         return Ok(None);
     };
@@ -94,7 +97,11 @@ async fn output(
         Ok(Some((cleaned, said))) => {
             found.merge(&said);
             match cleaned {
-                Some(cleaned) => Some(payloads.put(&origin_of, cleaned).await?),
+                Some(cleaned) => {
+                    let mut shown = Sampler::new(PreviewLimits::default());
+                    shown.push(&cleaned);
+                    Some((payloads.put(&origin_of, cleaned).await?, shown.finish()))
+                }
                 None => None,
             }
         }
@@ -132,7 +139,7 @@ async fn as_bytes(
     (key, payload): (&PayloadKey, &PayloadRef),
     origin_of: PayloadOrigin,
     found: &mut Findings,
-) -> Result<Option<PayloadRef>, PayloadError> {
+) -> Result<Option<(PayloadRef, Preview)>, PayloadError> {
     let first = match pass(cleaner, payloads, origin, key, None).await {
         Ok((said, _)) => said,
         Err(PayloadError::NotFound { .. } | PayloadError::Expired { .. }) => return Ok(None),
@@ -143,7 +150,7 @@ async fn as_bytes(
         return Ok(None);
     }
     let (_, cleaned) = pass(cleaner, payloads, origin, key, Some(payloads.writer(origin_of))).await?;
-    Ok(cleaned.filter(|cleaned| cleaned.digest != payload.digest))
+    Ok(cleaned.filter(|(cleaned, _)| cleaned.digest != payload.digest))
 }
 
 /// One pass over the bytes of `key`; what it leaves goes into `writer`, if there is one.
@@ -153,21 +160,26 @@ async fn pass(
     origin: Origin<'_>,
     key: &PayloadKey,
     mut writer: Option<PayloadWriter>,
-) -> Result<(Findings, Option<PayloadRef>), PayloadError> {
+) -> Result<(Findings, Option<(PayloadRef, Preview)>), PayloadError> {
     let mut bytes = payloads.read_range(key, 0, u64::MAX, origin.now).await?.stream;
     let (mut stream, mut out) = (cleaner.stream(), Vec::new());
+    let mut shown = Sampler::new(PreviewLimits::default());
     while let Some(piece) = bytes.next().await {
         stream.push(&piece?, &mut out);
         match &mut writer {
-            Some(writer) if !out.is_empty() => writer.write(std::mem::take(&mut out).into()).await?,
+            Some(writer) if !out.is_empty() => {
+                shown.push(&out);
+                writer.write(std::mem::take(&mut out).into()).await?;
+            }
             _ => out.clear(),
         }
     }
     let said = stream.finish(&mut out);
     let cleaned = match writer {
         Some(mut writer) => {
+            shown.push(&out);
             writer.write(out.into()).await?;
-            Some(writer.finish().await?)
+            Some((writer.finish().await?, shown.finish()))
         }
         None => None,
     };

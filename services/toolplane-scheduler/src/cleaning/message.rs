@@ -11,6 +11,8 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_results::outputs::MAX_NOTE;
 use toolplane_results::payload::key::URI_PREFIX;
+use toolplane_results::preview::Preview;
+use toolplane_results::render::VIEW;
 
 /// Cleans all of it.
 pub(super) fn outcome(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, found: &mut Findings) {
@@ -153,6 +155,33 @@ fn shown_length(kept: &mut [v1::PersistedOutput], before: u64, after: u64) {
     for size in sizes.filter(|size| (**size..**size + MAX_NOTE).contains(&before)) {
         *size = (*size + after).saturating_sub(before);
     }
+}
+
+/// Shows an output that is kept anew as it is now, and leaves the worker's other words about it out: they name what is there no more.
+pub(super) fn shown_anew(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, uri: &str, preview: Preview) {
+    outcome.model_facing_content.clear();
+    outcome.ui_facing_summary.clear();
+    outcome.summary.clear();
+    let of_it = |kept: &&mut v1::PersistedOutput| kept.payload.as_ref().is_some_and(|payload| payload.uri == uri);
+    let Some(kept) = outcome.persisted.iter_mut().find(of_it) else { return };
+    let Some(size) = kept.preview_size_bytes else { return };
+    let before =
+        |block: &&mut v1::ContentBlock| length(block).is_some_and(|length| (size..size + MAX_NOTE).contains(&length));
+    let Some(block) = outcome.content.iter_mut().find(before) else { return };
+    let text = match &mut block.block {
+        Some(Block::Text(block)) => &mut block.text,
+        Some(Block::Log(block)) => &mut block.text,
+        Some(Block::Diff(block)) => &mut block.text,
+        _ => return,
+    };
+    let is_view = text.ends_with(VIEW);
+    // What is kept has no characters written out.
+    *text = cleaner.text(&preview.text, &mut Findings::default()).into_owned();
+    if is_view {
+        text.push('\n');
+        text.push_str(VIEW);
+    }
+    kept.preview_size_bytes = Some(text.len() as u64);
 }
 
 /// Addresses of the outputs that a worker has kept.

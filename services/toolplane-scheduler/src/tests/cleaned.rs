@@ -88,8 +88,35 @@ async fn a_kept_output_stands_under_another_name_without_it() {
     let bytes = world.objects.read_verified(kept, 1 << 20, now).await.unwrap();
     assert!(bytes == whole.replace(TOKEN, MASKED), "all else is as it was, also what nobody sees");
     assert!(!world.is_kept(&payload).await, "what was replaced is gone");
-    assert_eq!(texts(&result.content), [format!("token {MASKED} …")]);
+    let shown = texts(&result.content)[0];
+    assert!(shown.starts_with(line) && shown.ends_with("\\u{1b}[0m") && shown.contains("omitted"), "{shown}");
     assert!(result.evidence_refs.contains(&"cleaning:mask:github_token:2".to_owned()), "{:?}", result.evidence_refs);
+}
+
+#[tokio::test]
+async fn a_preview_that_ends_within_a_token_shows_no_part_of_it() {
+    let world = World::new().await;
+    let lease = world.leased().await;
+    let whole = format!("{}{TOKEN}{}{TOKEN}{}", " ".repeat(2_020), " ".repeat(300_000), " ".repeat(2_020));
+    let payload = world.upload(&lease, &whole).await;
+    let (head, tail) = (&whole[..2_048], &whole[whole.len() - 2_048..]);
+    let said = format!("{head}\n…\n{tail}");
+    let outcome = v1::ExecutionOutcome {
+        model_facing_content: vec![text(&said), text(&payload.uri)],
+        ui_facing_summary: TOKEN[..20].to_owned(),
+        ..uploaded(&payload, &said)
+    };
+    let result = world.ended(&lease, outcome).await;
+    let stored = world.stored(&lease.invocation_id).await;
+    for part in [&TOKEN[..12], &TOKEN[24..]] {
+        assert!(!stored.contains(part), "{part} is in {stored}");
+    }
+    let kept = reference(&result).expect("it is kept");
+    let facing = texts(&result.model_facing_content).join("\n");
+    assert!(
+        facing.contains(&*kept.uri) && !facing.contains(&*payload.uri),
+        "the model is told where it is now: {facing}"
+    );
 }
 
 #[tokio::test]
