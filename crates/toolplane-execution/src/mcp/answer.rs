@@ -13,7 +13,6 @@ use super::watch::Seen;
 use crate::failure::{excerpt, something_may_be_done, too_large};
 use crate::outcome::{Exact, Outcome, TEXT};
 
-
 /// What an auditor is given.
 #[derive(Debug, Serialize)]
 pub(super) struct Evidence {

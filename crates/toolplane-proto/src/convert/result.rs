@@ -119,15 +119,18 @@ impl TryFrom<v1::ContentBlock> for records::ContentBlock {
                 old_text: block.old_text,
                 new_text: block.new_text,
             },
-            Some(Block::Image(media)) => {
-                Self::Image { payload: field::required("image.payload", media.payload)?, description: media.description }
-            }
-            Some(Block::Audio(media)) => {
-                Self::Audio { payload: field::required("audio.payload", media.payload)?, description: media.description }
-            }
-            Some(Block::Video(media)) => {
-                Self::Video { payload: field::required("video.payload", media.payload)?, description: media.description }
-            }
+            Some(Block::Image(media)) => Self::Image {
+                payload: field::required("image.payload", media.payload)?,
+                description: media.description,
+            },
+            Some(Block::Audio(media)) => Self::Audio {
+                payload: field::required("audio.payload", media.payload)?,
+                description: media.description,
+            },
+            Some(Block::Video(media)) => Self::Video {
+                payload: field::required("video.payload", media.payload)?,
+                description: media.description,
+            },
             Some(Block::EmbeddedResource(resource)) => Self::EmbeddedResource {
                 uri: resource.uri,
                 media_type: resource.media_type,

@@ -108,12 +108,12 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &
                 (None, None) => out.note("(it was not kept)"),
             }
         }
-        Some(
-            Block::File(_) | Block::PersistedOutputRef(_) | Block::Image(_) | Block::Audio(_) | Block::Video(_),
-        ) => match block.kept() {
-            Some(kept) => reference(kept, invocation_id, out),
-            None => out.note("(it was not kept)"),
-        },
+        Some(Block::File(_) | Block::PersistedOutputRef(_) | Block::Image(_) | Block::Audio(_) | Block::Video(_)) => {
+            match block.kept() {
+                Some(kept) => reference(kept, invocation_id, out),
+                None => out.note("(it was not kept)"),
+            }
+        }
         None => out.note("(content of a kind this version does not know)"),
     }
 }

@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(of(given(None, Some(bytes.clone()))), Part::Kept(bytes, Some("test://a".to_owned())));
         let picture = v1::MediaBlock { payload: Some(kept("image/png", 70)), description: String::new() };
         assert_eq!(of(Block::Image(picture)), Part::Kept(kept("image/png", 70), None));
-        let handoff = v1::HandoffRef { handoff_id: "h1".to_owned(), uri: "a2a://b/t1".to_owned(), ..Default::default() };
+        let handoff =
+            v1::HandoffRef { handoff_id: "h1".to_owned(), uri: "a2a://b/t1".to_owned(), ..Default::default() };
         assert!(matches!(of(Block::HandoffRef(handoff)), Part::Ready(link) if link["uri"] == "a2a://b/t1"));
     }
 
