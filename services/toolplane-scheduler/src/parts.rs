@@ -165,11 +165,9 @@ impl Parts {
         let limits = Arc::new(CallLimits::new(options.bounds.clone()).map_err(RecordError::Pattern)?);
         let rates = Arc::new(Rates::new(&options.bounds, limits.clone(), environment.clone()));
         let members = Arc::new(Members::new(storage.clone(), name.clone(), options.endpoint.clone()));
-        let workers = Arc::new(Workers::default());
+        let (workers, queues) = (Arc::new(Workers::default()), Arc::new(ReadyQueues::default()));
         let roster = Arc::new(Roster::new(storage.clone(), name));
-        let queues = Arc::new(ReadyQueues::default());
-        let quarantine = Arc::new(Quarantine::new(storage.clone()));
-        let fanout = Arc::new(Fanout::default());
+        let (quarantine, fanout) = (Arc::new(Quarantine::new(storage.clone())), Arc::new(Fanout::default()));
         let (scope_bell, scopes) = ScopeBell::new();
         let (overdue, hooks_overdue) = mpsc::unbounded_channel();
 
@@ -190,9 +188,9 @@ impl Parts {
 
         let gate = StartGate::new(quarantine.clone(), outside.decisions);
         let grants = Arc::new(Grants::new(workers.clone(), limits, members.clone(), options.offer_ms, environment));
-        let locks = Arc::new(FreeLocks::new(storage.clone(), options.lease_ms));
+        let free = Arc::new(FreeLocks::new(storage.clone(), options.lease_ms));
         let admissions =
-            Admissions::new(calls.clone(), locks, rates.clone(), queues.clone(), grants.clone(), gate.clone());
+            Admissions::new(calls.clone(), free, rates.clone(), queues.clone(), grants.clone(), gate.clone());
         let claims = Claims::new(calls.clone(), grants.clone(), gate.clone(), queues.clone(), rates.clone());
         let rounds = Rounds::new(storage.clone(), queues.clone(), grants.clone(), claims, options.weights.clone());
         let starts = Starts::new(calls.clone(), objects.clone(), gate);

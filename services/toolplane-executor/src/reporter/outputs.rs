@@ -121,8 +121,8 @@ fn bytes_of(block: &ContentBlock, exact: &mut Vec<Exact>) -> Option<Exact> {
 
 /// Bytes of what an outcome holds.
 fn size_of(outcome: &Outcome) -> u64 {
-    let block = |block: &ContentBlock| match block {
-        block => block.text().map_or(0, |text| text.len() as u64) + block.payload().map_or(0, |kept| kept.size_bytes),
+    let block = |block: &ContentBlock| {
+        block.text().map_or(0, |text| text.len() as u64) + block.payload().map_or(0, |kept| kept.size_bytes)
     };
     let content: u64 = outcome.content.iter().map(block).sum();
     content.max(outcome.structured_content.as_ref().map_or(0, |value| value.size()))

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use sha2::{Digest as _, Sha256};
 use toolplane_proto::v1;
-use toolplane_proto::v1::content_block::Block;
 use toolplane_proto::v1::read_payload_request::Selector;
 
 use super::connection::Connection;
