@@ -96,6 +96,9 @@ fn shown_bytes(block: &ContentBlock) -> usize {
             let texts = [Some(text), Some(path), old_text.as_ref(), new_text.as_ref()];
             lines.len() * size_of::<u64>() + texts.into_iter().flatten().map(String::len).sum::<usize>()
         }
+        ContentBlock::EmbeddedResource { uri, media_type, text: Some(text), payload: None } => {
+            uri.len() + media_type.len() + text.len()
+        }
         _ => FRAME_BYTES + block.text().map_or(0, str::len),
     }
 }
