@@ -94,7 +94,7 @@ async fn bytes_of_a_result_are_kept_exactly() {
     assert_eq!((said.first(), said.last()), (Some(&"before"), Some(&"after")), "{said:?}");
     let whole: Vec<u8> = (0..1024).flat_map(|_| 0..=255u8).collect();
     let kept = result.content.iter().find_map(|block| match &block.block {
-        Some(Block::PersistedOutputRef(kept) | Block::File(kept)) => Some(kept.clone()),
+        Some(Block::Image(picture)) => picture.payload.clone(),
         _ => None,
     });
     let kept = kept.unwrap_or_else(|| panic!("a reference to the picture: {result:?}"));
