@@ -184,7 +184,10 @@ export async function succeeded(returned: unknown, declared: boolean, upload: Up
   const json = parts.value === undefined ? undefined : stringify(parts.value);
   const contextModifiers = (parts.contextModifiers ?? []).map((modifier) => toPayload(modifier));
   if (parts.text !== undefined) await outputs.text(wholeText(parts.text, "text"));
-  if (parts.diff !== undefined) outputs.add({ $case: "diff", value: { text: wholeText(parts.diff, "diff") } });
+  if (parts.diff !== undefined) {
+    const text = wholeText(parts.diff, "diff");
+    outputs.add({ $case: "diff", value: { text, path: "", lines: [], oldText: undefined, newText: undefined } });
+  }
   if (parts.log !== undefined) outputs.add({ $case: "log", value: { text: wholeText(parts.log, "log"), stream: "log" } });
   for (const [at, file] of (parts.files ?? []).entries()) await outputs.file(file, at + 1);
   const structuredContent = json === undefined ? undefined : await outputs.structured(json);
