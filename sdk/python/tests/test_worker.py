@@ -286,11 +286,9 @@ def test_every_kind_of_content_arrives(own: Worker, tools: Toolplane) -> None:
     result = tools.call(f"{own.namespace}.everything")
     assert result.value == {"a": 2**80} and result.text == "hello" and result.summary == "all"
     kinds = [block.kind for block in result.content]
-    assert {"text", "diff", "log", "file"} <= set(kinds) and kinds.count("file") == 2
-    files = [block.kept for block in result.content if block.kind == "file" and block.kept]
-    assert sorted(b"".join(tools.read(kept)) for kept in files) == [b"data", b"\x89PNG"] or {
-        b"".join(tools.read(kept)) for kept in files
-    } == {b"data", b"\x89PNG"}
+    assert {"text", "diff", "log", "file", "image"} <= set(kinds), "a picture is one"
+    files = [block.kept for block in result.content if block.kind in ("file", "image") and block.kept]
+    assert {b"".join(tools.read(kept)) for kept in files} == {b"data", b"\x89PNG"}
     assert result.message.artifact_refs[0].version == "3"
     assert "job:17" in result.message.evidence_refs
     assert result.context_modifiers == [{"op": "note", "text": "remember"}]
