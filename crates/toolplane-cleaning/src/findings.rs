@@ -13,14 +13,12 @@ pub struct Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Count {
     treatment: Treatment,
-    /// What it is found in is not to be trusted.
-    taints: bool,
     places: u64,
 }
 
 impl Findings {
     pub(crate) fn add(&mut self, class: Class, rule: &'static str, treatment: Treatment) {
-        self.count(class, rule, Count { treatment, taints: taints(class, rule), places: 1 });
+        self.count(class, rule, Count { treatment, places: 1 });
     }
 
     fn count(&mut self, class: Class, rule: &'static str, more: Count) {
@@ -62,22 +60,14 @@ impl Findings {
         self.with(Treatment::Drop).map(|(_, rule, ..)| rule).next()
     }
 
-    /// The classes that taint what they were found in, each once.
-    pub fn taints(&self) -> Vec<Class> {
-        let mut found: Vec<Class> =
-            self.counts.iter().filter(|(_, count)| count.taints).map(|((class, _), _)| *class).collect();
-        found.dedup();
-        found
-    }
-
     fn with(&self, treatment: Treatment) -> impl Iterator<Item = (Class, &'static str, Treatment, u64)> {
         self.iter().filter(move |(_, _, found, _)| *found == treatment)
     }
 }
 
-/// Whether what is found by a rule taints: text that means to be obeyed, and what hides text. Nobody writes that by mistake, as they
+/// Whether what is found by a rule of this class taints what it was found in: text that means to be obeyed, and what hides text. Nobody writes that by mistake, as they
 /// do a control character.
-fn taints(class: Class, rule: &str) -> bool {
+pub fn taints(class: Class, rule: &str) -> bool {
     match class {
         Class::Credentials | Class::Personal => false,
         Class::Invisible => rule != crate::invisible::CONTROL,

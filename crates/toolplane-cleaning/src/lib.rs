@@ -30,6 +30,6 @@ mod policy;
 mod stream;
 
 pub use cleaner::Cleaner;
-pub use findings::Findings;
+pub use findings::{Findings, taints};
 pub use policy::{Class, CleaningPolicy, PolicyError, Treatment};
 pub use stream::CleanStream;

@@ -11,7 +11,7 @@ mod message;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings, Treatment};
+use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings, Treatment, taints};
 use toolplane_matching::glob::{InvalidGlob, TextGlob};
 use toolplane_proto::v1;
 use toolplane_records::SmolStr;
@@ -153,13 +153,12 @@ impl OutputCleaner {
 
 /// As it goes into the record.
 fn told(found: &Findings) -> Vec<Cleaned> {
-    let tainting = found.taints();
     let cleaned = found.iter().map(|(class, rule, treatment, places)| Cleaned {
         class: SmolStr::new_static(class.as_str()),
         rule: SmolStr::new_static(rule),
         treatment: SmolStr::new_static(treatment.as_str()),
         places,
-        taints: tainting.contains(&class),
+        taints: taints(class, rule),
     });
     cleaned.collect()
 }

@@ -130,8 +130,8 @@ async fn as_json(
     })
 }
 
-/// Cleans bytes as they come: what was read so far is written anew only once there is something to take out, so that an output
-/// without anything is read once and written never.
+/// Cleans bytes in two passes: the second, which writes, is made only where the first found something to take out. So an output without
+/// anything is read once and written never.
 async fn as_bytes(
     cleaner: &Cleaner,
     payloads: &PayloadStore,

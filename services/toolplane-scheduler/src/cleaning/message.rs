@@ -197,14 +197,13 @@ pub(super) fn uploaded(outcome: &v1::ExecutionOutcome) -> Vec<String> {
 
 /// Takes the whole output out, for what `rule` found in it. A failure stays what it is; a success shows nothing.
 pub(super) fn drop_output(outcome: &mut v1::ExecutionOutcome, rule: &str) {
-    let kind = outcome.error.as_ref().map(|error| (error.error_code.clone(), error.clone()));
-    let failed = outcome.is_error || kind.is_some();
-    let message = match failed {
-        true => format!("the tool failed, and its output is withheld: it holds what may not be shown ({rule})"),
-        false => format!("the tool succeeded, but its output is withheld: it holds what may not be shown ({rule})"),
-    };
-    let error = match kind {
-        Some((_, error)) => v1::ToolError {
+    let error = outcome.error.take();
+    let failed = outcome.is_error || error.is_some();
+    let ended = if failed { "failed" } else { "succeeded" };
+    let message = format!("the tool {ended}, and its output is withheld: it holds what may not be shown ({rule})");
+    let error = match error {
+        // Its kind, and none of its words.
+        Some(error) => v1::ToolError {
             message,
             native_error_ref: None,
             blocked_path: None,
