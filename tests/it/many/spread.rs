@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use toolplane_testkit::Processes;
 use toolplane_testkit::clients::Clients;
 
 use super::{Load, Many, shared};
@@ -44,10 +45,15 @@ impl Spreader {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn old_connections_move_load_and_fail_no_call() {
-    let layout = shared(2, 1)
-        .env("TOOLPLANE__SERVER__MAX_CONNECTION_AGE_MS", "400")
-        .env("TOOLPLANE__SERVER__CONNECTION_GRACE_MS", "1000");
-    let many = Many::start(layout).await;
+    let mut processes = Processes::prepare(shared(2, 1)).await.unwrap();
+    // What prepares the test talks to the other processes, and tries nothing a second time.
+    for scheduler in ["scheduler-1", "scheduler-2"] {
+        processes.set_env(scheduler, "TOOLPLANE__SERVER__MAX_CONNECTION_AGE_MS", Some("400")).unwrap();
+        processes.set_env(scheduler, "TOOLPLANE__SERVER__CONNECTION_GRACE_MS", Some("1000")).unwrap();
+    }
+    processes.launch_all().unwrap();
+    processes.ready().await.unwrap();
+    let many = Many::with(processes).await;
     let port = |name: &str| many.processes.member(name).unwrap().port.unwrap();
     let spreader = Spreader::start([port("scheduler-1"), port("scheduler-2")]).await;
     let way = Clients::of(&format!("http://{}", spreader.address)).unwrap();

@@ -86,17 +86,21 @@ impl CallReports {
     }
 
     /// An execution says how far it is. What comes while an earlier report is being stored takes the place of the one before it.
-    async fn progress(&self, lease: &LeaseKey, mut progress: ToolProgress) {
-        // A call that is not there has no progress.
-        let Ok(record) = self.parts.calls.cached(&lease.call()).await else { return };
-        for text in [&mut progress.message, &mut progress.current_step] {
-            self.parts.cleaning.said(&record, text);
-        }
+    /// Only what is to be stored is cleaned, so that the end of the call waits behind no cleaning of what nobody will see.
+    async fn progress(&self, lease: &LeaseKey, progress: ToolProgress) {
         let name = lease.lease_id.as_str();
         if !self.news.put(name, progress) {
             return;
         }
-        while let Some(progress) = self.news.next(name) {
+        while let Some(mut progress) = self.news.next(name) {
+            let Ok(record) = self.parts.calls.cached(&lease.call()).await else {
+                // A call that is not there has no progress.
+                self.news.end(name);
+                return;
+            };
+            for text in [&mut progress.message, &mut progress.current_step] {
+                self.parts.cleaning.said(&record, text);
+            }
             let command = |_: &_| Command::Progress { lease: lease.clone(), progress: progress.clone() };
             match self.parts.calls.command(&lease.call(), command).await {
                 Err(RecordError::Refused { refusal: Refusal::NothingToDo, .. }) => self.news.left_out(name),
