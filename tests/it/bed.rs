@@ -6,6 +6,8 @@ use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload};
 use toolplane_testkit::{Cluster, Options, tools};
 
+use crate::coverage;
+
 /// Rules of most tests: what only reads may run, commands are asked about, the rest is denied by having no approver.
 pub(crate) const RULES: &str = r#"
 [log]
@@ -81,6 +83,7 @@ impl Bed {
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             events.extend(message.events);
             if let Some(result) = message.result {
+                coverage::ended(&self.clients, &events, &result).await;
                 return (events, result);
             }
         }
@@ -101,6 +104,7 @@ impl Bed {
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             events.extend(message.events);
             if let Some(result) = message.result {
+                coverage::ended(&self.clients, &events, &result).await;
                 return (events, result);
             }
         }

@@ -112,7 +112,8 @@ async fn follow(clients: &Clients, id: &str, events: &mut Vec<v1::Event>) -> Opt
         match tokio::time::timeout(PATIENCE, stream.message()).await.unwrap() {
             Ok(Some(message)) => {
                 events.extend(message.events);
-                if message.result.is_some() {
+                if let Some(result) = &message.result {
+                    crate::coverage::ended(clients, events, result).await;
                     return message.result;
                 }
             }

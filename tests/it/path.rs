@@ -152,6 +152,7 @@ async fn running_calls_are_canceled_and_timed_out() {
         reason: "enough".to_owned(),
         requested_by: "test".to_owned(),
         request_id: uuid::Uuid::new_v4().to_string(),
+        ..Default::default()
     };
     bed.clients.invocations().cancel_invocation(request).await.unwrap();
     let (events, result) = bed.replay(&call, 1).await;

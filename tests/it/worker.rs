@@ -17,6 +17,8 @@ use toolplane_testkit::{Layout, Processes};
 
 use crate::bed::{PATIENCE, kinds, register, surface};
 
+mod early;
+
 const CONFIG: &str = r#"
 [scheduler]
 lease_ms = 1500
@@ -49,7 +51,8 @@ fn tool_of(name: &str, idempotent: bool, runs: &str) -> v1::ToolRegistration {
         },
         "execution_profile": {
             "execution_profile_id": format!("exec_{id}"), "execution_kind": "embedded_runtime", "supports_cancel": true,
-            "sandboxed": false, "timeout_ms": 20_000, "binding": { "type": "native", "name": runs },
+            "supports_progress": true, "supports_partial_results": true, "supports_resume": true, "supports_artifacts": true,
+            "supports_background": true, "supports_context_modifiers": false, "sandboxed": false, "timeout_ms": 20_000, "binding": { "type": "native", "name": runs },
         },
         "permission_profile": { "permission_profile_id": format!("perm_{id}"), "risk_level": "low" },
     });
@@ -98,6 +101,7 @@ impl Room {
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             events.extend(message.events);
             if let Some(result) = message.result {
+                crate::coverage::ended(&self.clients, &events, &result).await;
                 return (events, result);
             }
         }

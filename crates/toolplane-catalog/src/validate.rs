@@ -5,8 +5,11 @@ mod checks;
 mod contract;
 mod declaration;
 mod interface;
+mod output;
 #[cfg(test)]
 mod tests;
+
+pub use output::PERSISTENCE_POLICIES;
 
 use std::sync::Arc;
 
@@ -73,6 +76,7 @@ pub fn validate(registration: &Registration, limits: &CatalogLimits) -> Result<C
     let schemas = contract::check(registration, limits, &mut faults);
     interface::check(registration, &schemas, limits, &mut faults);
     binding::check(registration, &schemas, limits, &mut faults);
+    output::check_together(registration, &mut faults);
     faults.into_result()?;
     let digest = registration.digest();
     let input = InputValidator::new(registration, schemas.model, schemas.runtime, limits);

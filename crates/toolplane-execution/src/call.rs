@@ -29,6 +29,8 @@ pub struct Call {
     pub input: JsonPayload,
     /// Changes to the context of the conversation that a process returns are taken out of its output.
     pub context_modifiers: bool,
+    /// What a program has written so far is shown while it runs.
+    pub partial_results: bool,
     /// How much of it there may be.
     pub limits: CallLimits,
     /// Where it runs.

@@ -40,6 +40,7 @@ mod files;
 mod http;
 mod input;
 pub mod kill;
+mod live;
 mod masked;
 mod mcp;
 mod native;

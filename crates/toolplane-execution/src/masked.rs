@@ -36,6 +36,12 @@ impl ProgressSink for MaskedProgress {
         text(&self.1.mask(), &mut update.message);
         self.0.report(update);
     }
+
+    fn show(&self, mut blocks: Vec<ContentBlock>) {
+        let mask = self.1.mask();
+        blocks.iter_mut().for_each(|block| content(&mask, block));
+        self.0.show(blocks);
+    }
 }
 
 struct MaskedAsker(Arc<dyn Asker>, Arc<CredentialSource>);

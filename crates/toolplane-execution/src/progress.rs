@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::ProgressStatus;
 
 /// Shortest time between two updates.
@@ -36,6 +37,9 @@ pub struct ProgressUpdate {
 pub trait ProgressSink: Send + Sync {
     /// One update; those of one execution come in the order of their sequence.
     fn report(&self, update: ProgressUpdate);
+
+    /// What the tool has given so far, after what was shown before. Only tools that may show it do ([`crate::Call::partial_results`]).
+    fn show(&self, _blocks: Vec<ContentBlock>) {}
 }
 
 /// Drops every update.

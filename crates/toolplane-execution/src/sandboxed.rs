@@ -20,6 +20,7 @@ use crate::call::{Call, Context};
 use crate::credentials::CredentialSource;
 use crate::denied;
 use crate::failure;
+use crate::live::LiveOutput;
 use crate::masked;
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
@@ -100,16 +101,17 @@ impl Sandboxed {
         let limits = spec.limits.clone();
         let workspace = spec.workspace.as_ref().map(|mount| mount.host.clone());
         let meter = Meter::start(&context.progress);
+        let (live, tap) = call.partial_results.then(|| LiveOutput::start(&context.progress)).unzip();
         let spawned = tokio::select! {
             biased;
-            spawned = self.backend.spawn(spec, None) => spawned,
+            spawned = self.backend.spawn(spec, tap) => spawned,
             () = context.cancel.cancelled() => {
                 return Outcome::failure(failure::nothing_done(failure::canceled()));
             }
         };
         match spawned {
             Ok(running) => {
-                let (outcome, usage) = watch(running, meter, context, &limits, rules, &self.credentials).await;
+                let (outcome, usage) = watch(running, (meter, live), context, &limits, rules, &self.credentials).await;
                 if let Some((workspace, usage)) = workspace.zip(usage) {
                     self.budget.note(&workspace, usage, Duration::ZERO);
                 }
@@ -133,7 +135,7 @@ pub(crate) async fn masks(call: &Call, workspace: &Path) -> Result<Masks, ToolEr
 /// Waits for the end, tells progress, and passes a cancellation on. Also tells what the workspace holds at the end.
 async fn watch(
     running: Running,
-    mut meter: Meter,
+    (mut meter, mut live): (Meter, Option<LiveOutput>),
     context: &Context,
     limits: &RunLimits,
     rules: &Rules<'_>,
@@ -156,8 +158,12 @@ async fn watch(
             changed = progress.changed(), if open => {
                 open = changed.is_ok();
                 meter.note(counts(&progress.borrow_and_update()));
+                live.iter_mut().for_each(LiveOutput::note);
             }
-            () = meter.due() => meter.flush(),
+            () = meter.due() => {
+                meter.flush();
+                live.iter_mut().for_each(LiveOutput::note);
+            }
         }
     };
     let (outcome, usage) = match ended {

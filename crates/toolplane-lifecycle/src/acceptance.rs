@@ -68,6 +68,8 @@ pub struct Acceptance {
     pub assurance: Option<CallAssurance>,
     /// Permission mode it was called in.
     pub permission_mode: Option<SmolStr>,
+    /// Its caller does not wait for it.
+    pub background: bool,
     /// The batch does not let it run yet. The hold of its locks follows from `resource_locks`.
     pub held_by_batch: bool,
     /// What hooks did before the decision and while it was made, in order.
@@ -176,6 +178,9 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         cancel: None,
         last_seq: 0,
         progress_seq: 0,
+        partial_seq: 0,
+        resume_token: None,
+        background: acceptance.background,
         result_id: None,
         session_ref: acceptance.session_ref,
         band: acceptance.band,

@@ -3,7 +3,7 @@
 use crate::command::{Command, LeaseGrant};
 use crate::invariant::{check, check_change};
 use crate::transition::{Refusal, Timer, Transition};
-use crate::{approval, cancel, finish, hold, input, lease, loss, permit, post_hooks, released};
+use crate::{approval, cancel, finish, hold, input, lease, loss, partial, permit, post_hooks, released};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 
@@ -46,6 +46,7 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::Release { lease, reason } => loss::release(invocation, &lease, &reason, now),
         Command::WorkerGone { worker_id, incarnation } => loss::worker_gone(invocation, &worker_id, &incarnation, now),
         Command::Progress { lease, progress } => lease::progress(invocation, &lease, progress, now),
+        Command::Partial { lease, partial } => partial::partial(invocation, &lease, partial, now),
         Command::Complete { lease, outcome } => finish::complete(invocation, &lease, *outcome, now),
         Command::AwaitHooks { lease, hook_ids, due_at } => post_hooks::wait(invocation, &lease, &hook_ids, due_at, now),
         Command::TakeHooks { due_at, alone } => post_hooks::take(invocation, due_at, alone, now),

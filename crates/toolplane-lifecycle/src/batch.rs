@@ -153,6 +153,7 @@ impl Work<'_> {
         let unordered = is_unordered(&self.batch.policy);
         for index in 0..self.batch.members.len() {
             let member = &self.batch.members[index];
+            let waited_for = !unordered && !member.background;
             if is_through(member) {
                 continue;
             }
@@ -164,7 +165,7 @@ impl Work<'_> {
                     continue;
                 }
             }
-            if !unordered {
+            if waited_for {
                 break;
             }
         }

@@ -137,18 +137,33 @@ pub(crate) fn end(
     side_effects: &str,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let cancel = draft.invocation.cancel.as_ref();
-    let sibling = cancel.filter(|cancel| cancel.abort_reason == AbortReason::SiblingError);
-    let mut error = match sibling {
+    let abort_reason = draft.invocation.cancel.as_ref().map(|cancel| cancel.abort_reason);
+    let mut error = match &draft.invocation.cancel {
         // What kept it from running is named, so that no reader takes it for the tool's own failure.
-        Some(cancel) if side_effects == "none" => {
+        Some(cancel) if cancel.abort_reason == AbortReason::SiblingError && side_effects == "none" => {
             ToolError::of(codes::SIBLING_CANCELED, format!("not executed: {}", cancel.message))
         }
-        Some(_) => ToolError::new(code, ErrorClass::SiblingCanceled, Recoverability::RetrySafe, message),
-        None => ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, message),
+        _ => ToolError::new(code, class_of(abort_reason), Recoverability::RetrySafe, message),
     };
     error.side_effects = Some(side_effects.to_owned());
-    error.abort_reason = draft.invocation.cancel.as_ref().map(|cancel| cancel.abort_reason);
-    let result = failure(&draft.invocation, ResultStatus::Canceled, error, now);
+    error.abort_reason = abort_reason;
+    let result = failure(&draft.invocation, status_of(abort_reason), error, now);
     draft.end(Status::Canceled, "cancel", result, None)
+}
+
+/// The class of a canceled call, by why it was.
+pub(crate) fn class_of(abort_reason: Option<AbortReason>) -> ErrorClass {
+    match abort_reason {
+        Some(AbortReason::SiblingError) => ErrorClass::SiblingCanceled,
+        Some(AbortReason::Fallback) => ErrorClass::StreamingFallbackDiscarded,
+        _ => ErrorClass::Canceled,
+    }
+}
+
+/// The status of its result: what was called by a model stream that is thrown away has no reader.
+pub(crate) fn status_of(abort_reason: Option<AbortReason>) -> ResultStatus {
+    match abort_reason {
+        Some(AbortReason::Fallback) => ResultStatus::Discarded,
+        _ => ResultStatus::Canceled,
+    }
 }

@@ -160,6 +160,19 @@ pub struct ReportedOutcome {
     pub redaction_state: Option<RedactionState>,
     /// What cleaning found in it.
     pub cleaned: Vec<Cleaned>,
+    /// What the tool declares of how it is shown.
+    pub rendering_hints: Option<JsonPayload>,
+}
+
+/// What an execution has so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportedPartial {
+    /// Content blocks; none that is kept elsewhere.
+    pub content: Vec<ContentBlock>,
+    /// It goes on where the one before it ended.
+    pub append: bool,
+    /// How the next execution may go on from there.
+    pub resume_token: Option<String>,
 }
 
 /// A command to one invocation.
@@ -251,6 +264,13 @@ pub enum Command {
         lease: LeaseKey,
         /// What to record; its sequence is set by the record.
         progress: ToolProgress,
+    },
+    /// The execution shows what it has so far.
+    Partial {
+        /// Its lease.
+        lease: LeaseKey,
+        /// What it has.
+        partial: ReportedPartial,
     },
     /// The execution ended.
     Complete {

@@ -1,10 +1,12 @@
 //! The one place where records, log entries and effects of a transition are put together.
 
 use toolplane_records::SmolStr;
-use toolplane_records::error::advice;
+use toolplane_records::codes;
+use toolplane_records::error::{advice, can_retry};
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::ResultId;
 use toolplane_records::invocation::{Invocation, Lease, StatusTransition};
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::{Cleaned, ToolResult};
 use toolplane_records::time::Timestamp;
@@ -18,6 +20,7 @@ use crate::legal::is_legal;
 use crate::message::LeaseMessage;
 use crate::scope::Scope;
 use crate::transition::{Effect, Refusal, Terminal, Timer, Transition};
+use crate::{shown, stages};
 
 /// A transition being written.
 pub(crate) struct Draft {
@@ -29,6 +32,8 @@ pub(crate) struct Draft {
     pub(crate) dropped_modifiers: Option<(usize, &'static str)>,
     /// What cleaning found in the output; the log says so where something was taken out.
     pub(crate) cleaned: Vec<Cleaned>,
+    /// What the tool declares of how its results are shown.
+    pub(crate) rendering_hints: Option<JsonPayload>,
     now: Timestamp,
 }
 
@@ -41,6 +46,7 @@ impl Draft {
             effects: Vec::new(),
             dropped_modifiers: None,
             cleaned: Vec::new(),
+            rendering_hints: None,
             now,
         }
     }
@@ -90,6 +96,18 @@ impl Draft {
             cause: SmolStr::new_static(cause),
             attempt: self.invocation.attempt,
         });
+        if self.invocation.background && !to.is_terminal() {
+            self.stages(from, to);
+        }
+    }
+
+    /// Reports the stages that begin, or end, with a change of status.
+    fn stages(&mut self, from: Option<InvocationStatus>, to: InvocationStatus) {
+        for stage in stages::stages(from, to) {
+            self.invocation.progress_seq += 1;
+            let record = stages::record(&self.invocation, *stage, self.now);
+            self.event(EventClass::Progress, EventData::of(&record));
+        }
     }
 
     /// Moves into the ready queue, or to where it waits for what holds it back.
@@ -217,7 +235,14 @@ impl Draft {
             // What was never started had no effect, whether or not a report says so.
             let known = if self.invocation.attempt == 0 { Some("none") } else { error.side_effects.as_deref() };
             error.recoverability = advice(error.recoverability, self.invocation.safety.is_idempotent, known);
+            error.can_retry = Some(can_retry(error.recoverability));
+            if error.recovery_suggestion.is_none() {
+                error.recovery_suggestion = Some(codes::cure_of(&error.error_code, error.recoverability).to_owned());
+            }
         }
+        let hints = self.rendering_hints.take();
+        result.ui_facing_rendering = Some(shown::rendering(&result, &self.invocation.tool_name, hints.as_ref()));
+        result.transcript_search_text = shown::search_text(&result);
         let was_queued = self.invocation.queue_state == Some(QueueState::Queued);
         result.telemetry_refs.clone_from(&self.invocation.telemetry_refs);
         if let Some(decision) = &mut persistence {
@@ -251,6 +276,9 @@ impl Draft {
         {
             cancel.failed = Some("ended_first".to_owned());
             self.event(EventClass::ExtCancelFailed, data! { "reason": "ended_first" });
+        }
+        if self.invocation.background {
+            self.stages(last_status(&self.invocation), to);
         }
         self.status(to, terminal_class(to), cause, terminal_data(&result))?;
         self.invocation.ended_at = Some(self.now);

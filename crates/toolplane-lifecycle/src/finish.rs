@@ -15,11 +15,11 @@ use toolplane_records::vocabulary::{
 use crate::command::{LeaseKey, ReportedOutcome};
 use crate::data::data;
 use crate::draft::{Draft, result_id};
-use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
 use crate::synthetic::{failure, for_people, says};
 use crate::transition::{Refusal, Transition};
+use crate::{cancel, hooks};
 
 pub(crate) fn complete(
     invocation: &Invocation,
@@ -80,6 +80,7 @@ fn ended(
         let dropped = std::mem::take(&mut outcome.context_modifiers).len();
         draft.dropped_modifiers = Some((dropped, "context_modifier_policy"));
     }
+    draft.rendering_hints = outcome.rendering_hints.take();
     let result = envelope(invocation, outcome, now);
     draft.end(to, cause, result, persistence)?;
     Ok(draft.done())
@@ -146,8 +147,12 @@ fn envelope(invocation: &Invocation, outcome: ReportedOutcome, now: Timestamp) -
         None if is_error => {
             Some(ToolError::of(codes::UNSPECIFIED, "the executor reported a failure without saying why"))
         }
-        Some(error) if outcome.status == ResultStatus::Canceled => Some(canceled_by_sibling(invocation, error)),
+        Some(error) if outcome.status == ResultStatus::Canceled => Some(canceled_for(invocation, error)),
         error => error,
+    };
+    let status = match (&invocation.cancel, status) {
+        (Some(cancel), ResultStatus::Canceled) => cancel::status_of(Some(cancel.abort_reason)),
+        (_, status) => status,
     };
     let structured = outcome.structured_content.as_ref();
     let said = error.as_ref().filter(|_| is_error).map(says);
@@ -164,6 +169,8 @@ fn envelope(invocation: &Invocation, outcome: ReportedOutcome, now: Timestamp) -
         model_facing_content,
         summary: summary.clone(),
         ui_facing_summary: summary,
+        ui_facing_rendering: None,
+        transcript_search_text: String::new(),
         resource_refs: outcome.resource_refs,
         artifact_refs: outcome.artifact_refs,
         evidence_refs: outcome.evidence_refs,
@@ -211,11 +218,13 @@ fn shown(
     (content, facing)
 }
 
-/// An execution that stopped for a failed sibling says so; its worker only knows that it was told to stop.
-fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolError {
-    if invocation.cancel.as_ref().is_some_and(|cancel| cancel.abort_reason == AbortReason::SiblingError) {
-        error.error_class = ErrorClass::SiblingCanceled;
-        error.abort_reason = Some(AbortReason::SiblingError);
+/// An execution that was stopped says why; its worker only knows that it was told to stop.
+fn canceled_for(invocation: &Invocation, mut error: ToolError) -> ToolError {
+    let reasons = [AbortReason::SiblingError, AbortReason::Fallback];
+    let reason = invocation.cancel.as_ref().map(|cancel| cancel.abort_reason).filter(|why| reasons.contains(why));
+    if reason.is_some() {
+        error.error_class = cancel::class_of(reason);
+        error.abort_reason = reason;
     }
     error
 }

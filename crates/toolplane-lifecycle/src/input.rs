@@ -22,10 +22,12 @@ pub(crate) fn request(
     if let Some(pending) = invocation.pending_input.as_ref().filter(|pending| pending.input_id == input.input_id) {
         return asked_again(invocation, pending, now);
     }
-    if invocation.status != Status::Running {
-        return Err(Refusal::Illegal { command: "ask for input", status: invocation.status });
-    }
     let mut draft = Draft::of(invocation.clone(), now);
+    match invocation.status {
+        Status::Running => {}
+        Status::PartialResult => draft.silent_status(Status::Running, "input")?,
+        status => return Err(Refusal::Illegal { command: "ask for input", status }),
+    }
     let ttl = match input.ttl_ms {
         0 => crate::times::INPUT_TTL_MS,
         asked => saturating_millis(asked).min(crate::times::MAX_INPUT_TTL_MS),

@@ -181,15 +181,16 @@ pub fn check_change(before: &Invocation, after: &Invocation) -> Result<(), Invar
 pub fn check_batch(batch: &Batch) -> Result<(), Invariant> {
     let members = &batch.members;
     let mut released: Vec<u64> = members.iter().filter_map(|member| member.yield_seq).collect();
-    let in_order = released.is_sorted();
+    // Who runs in the background keeps no order and waits for none.
+    let ordered = || members.iter().filter(|member| !member.background);
+    let in_order = ordered().filter_map(|member| member.yield_seq).is_sorted();
     released.sort_unstable();
     let gapless = released.iter().copied().eq(1..=batch.yields);
     if !gapless || members.iter().any(|member| member.yield_seq.is_some() && member.ended.is_none()) {
         return Err(Invariant::YieldsAreGapless);
     }
     let through = |member: &BatchMember| member.yield_seq.is_some() || member.discarded;
-    let first_left = members.iter().position(|member| !through(member)).unwrap_or(members.len());
-    let none_ahead = members[first_left..].iter().all(|member| member.yield_seq.is_none());
+    let none_ahead = ordered().skip_while(|member| through(member)).all(|member| member.yield_seq.is_none());
     let as_declared = in_order && none_ahead;
     if !as_declared && !crate::batch::policy::is_unordered(&batch.policy) {
         return Err(Invariant::YieldsInOrder);

@@ -8,8 +8,8 @@ use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, Queu
 use crate::command::{LeaseGrant, LeaseKey, Permit};
 use crate::data::{EventData, data};
 use crate::draft::{Draft, may_become};
-use crate::permit;
 use crate::transition::{Effect, Refusal, Timer, Transition};
+use crate::{partial, permit, stages};
 
 /// The current lease, if `key` names it: the fence every worker report passes.
 pub(crate) fn held<'a>(invocation: &'a Invocation, key: &LeaseKey) -> Result<&'a Lease, Refusal> {
@@ -203,7 +203,13 @@ pub(crate) fn progress(
     draft.invocation.progress_seq += 1;
     progress.sequence = draft.invocation.progress_seq;
     progress.invocation_id = invocation.invocation_id.clone();
-    progress.progress_id = format!("{}:p{}", invocation.invocation_id, progress.sequence);
+    progress.progress_id = stages::id(&draft.invocation);
+    if progress.partial_result_refs.is_empty() {
+        progress.partial_result_refs.extend(partial::newest(invocation));
+    }
+    if invocation.background {
+        progress.task_id = invocation.invocation_id.to_string();
+    }
     draft.event(EventClass::Progress, EventData::of(&progress));
     if let Some(lease) = &mut draft.invocation.lease {
         lease.confirmed = true;

@@ -30,10 +30,13 @@ mod lock_set;
 pub mod locks;
 mod loss;
 mod message;
+mod partial;
 mod permit;
 mod post_hooks;
 mod released;
 mod scope;
+mod shown;
+mod stages;
 mod synthetic;
 mod times;
 mod transition;
@@ -47,7 +50,9 @@ pub use times::{CANCEL_BACKSTOP_MS, INPUT_TTL_MS, MAX_INPUT_TTL_MS, QUARANTINE_M
 
 pub use accept::accept;
 pub use acceptance::{Acceptance, Preparation};
-pub use command::{Command, Holder, InputRequest, LeaseGrant, LeaseKey, Permit, ReportedOutcome, SiblingCause};
+pub use command::{
+    Command, Holder, InputRequest, LeaseGrant, LeaseKey, Permit, ReportedOutcome, ReportedPartial, SiblingCause,
+};
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};

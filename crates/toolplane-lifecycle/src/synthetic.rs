@@ -35,6 +35,8 @@ pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: Tool
         structured_content: None,
         model_facing_content: said,
         ui_facing_summary: for_people(&error.message),
+        ui_facing_rendering: None,
+        transcript_search_text: String::new(),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
         evidence_refs: error.evidence_refs.clone(),

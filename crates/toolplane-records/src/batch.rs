@@ -73,6 +73,9 @@ pub struct BatchMember {
     pub sibling_failure_policy: Option<SiblingFailurePolicy>,
     /// What the agent's runtime does about this call when its user interrupts.
     pub interrupt_behavior: InterruptBehavior,
+    /// Its caller does not wait for it: no other result does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// The batch lets it run.
     #[serde(default)]
     pub released: bool,

@@ -41,6 +41,20 @@ pub struct ToolError {
     /// The fields that were wrong, with the rule each broke.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub field_violations: Vec<FieldViolation>,
+    /// What to do about it, in a sentence (ours): the tool's own words, else those the registry has for the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_suggestion: Option<String>,
+    /// Tools that may help now, by their names in the surface of the call; none that it does not have (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_steps: Vec<String>,
+    /// Whether the same call may be made again as it is, now or after `retry_after_ms` (ours). Absent until the call has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_retry: Option<bool>,
+}
+
+/// Whether the same call may be made again as it is: what [`advice`] left, as one word.
+pub fn can_retry(given: Recoverability) -> bool {
+    matches!(given, Recoverability::RetrySafe | Recoverability::RetryLater)
 }
 
 /// The advice that goes with what is known of effects, in any wording: no caller is told that repeating is safe where
@@ -103,6 +117,9 @@ impl ToolError {
             side_effects: None,
             blocked_path: None,
             field_violations: Vec::new(),
+            recovery_suggestion: None,
+            next_steps: Vec::new(),
+            can_retry: None,
         }
     }
 }

@@ -224,6 +224,15 @@ pub struct Invocation {
     /// Sequence of the last progress record (ours).
     #[serde(default)]
     pub progress_seq: u64,
+    /// Sequence of the last partial result (ours).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial_seq: u64,
+    /// What its tool said last of how to go on from there: given to the next execution of the call (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_token: Option<SmolStr>,
+    /// Its caller does not wait for it: it is told when each stage begins (ours).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// The one result, once there is one (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_id: Option<ResultId>,

@@ -34,6 +34,7 @@ pub mod mcp;
 pub mod mode;
 pub mod mutation;
 pub mod operation;
+pub mod partial;
 pub mod payload;
 pub mod persistence;
 pub mod profile;

@@ -111,6 +111,23 @@ pub enum ContentBlock {
     Empty,
 }
 
+/// Content classes of the standard (contracts/result-envelope).
+pub const CONTENT_CLASSES: &[&str] = &[
+    "text",
+    "structured_content",
+    "image",
+    "audio",
+    "video",
+    "file",
+    "resource_link",
+    "embedded_resource",
+    "log",
+    "diff",
+    "artifact_ref",
+    "persisted_output_ref",
+    "handoff_ref",
+];
+
 impl ContentBlock {
     /// A diff of which nothing is known but its text.
     pub fn diff(text: String) -> Self {
@@ -137,6 +154,25 @@ impl ContentBlock {
             | Self::PersistedOutputRef { payload } => Some(payload),
             Self::EmbeddedResource { payload, .. } => payload.as_ref(),
             _ => None,
+        }
+    }
+
+    /// Its content class, in the word of the standard (`empty` is ours).
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::Text { .. } => "text",
+            Self::Log { .. } => "log",
+            Self::Diff { .. } => "diff",
+            Self::Image { .. } => "image",
+            Self::Audio { .. } => "audio",
+            Self::Video { .. } => "video",
+            Self::File { .. } => "file",
+            Self::ResourceLink { .. } => "resource_link",
+            Self::EmbeddedResource { .. } => "embedded_resource",
+            Self::ArtifactRef { .. } => "artifact_ref",
+            Self::PersistedOutputRef { .. } => "persisted_output_ref",
+            Self::HandoffRef { .. } => "handoff_ref",
+            Self::Empty => "empty",
         }
     }
 
@@ -200,6 +236,12 @@ pub struct ToolResult {
     /// One line for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ui_facing_summary: String,
+    /// How a user interface may show it; an object of `toolplane_results::render::for_interface` (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ui_facing_rendering: Option<JsonPayload>,
+    /// The text a search of the transcript finds it by (ours).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub transcript_search_text: String,
     /// Fetchable resources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resource_refs: Vec<ResourceRef>,

@@ -68,6 +68,7 @@ mod decisions;
 mod events;
 mod providers;
 mod results;
+pub mod sets;
 mod tools;
 
 pub use calls::{

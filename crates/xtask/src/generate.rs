@@ -9,6 +9,8 @@ pub(crate) fn run() -> Result<(), TaskError> {
     write("schemas/config.schema.json", &command::capture(command::cargo(&print))?)?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "errors_page"];
     write("docs/errors.md", &command::capture(command::cargo(&print))?)?;
+    let print = ["run", "--quiet", "--package", "xtask", "--example", "vocabulary"];
+    write("schemas/vocabulary.json", &command::capture(command::cargo(&print))?)?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "openapi"];
     write("schemas/openapi.json", &command::capture(command::cargo(&print))?)
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use crate::command::{self, TaskError};
 use crate::{check, needs};
 
+mod coverage;
 mod totals;
 
 use totals::Totals;
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     let checked = if args.filter.is_none() { check::before_tests() } else { Ok(()) };
     command::run(command::cargo(&["build", "--workspace", "--bins"]))?;
     let mut totals = Totals::default();
+    coverage::forget();
     let nextest = command::works("cargo", &["nextest", "--version"]);
     let mut tests = command::cargo(match nextest {
         true => &["nextest", "run", "--config-file", "tests/nextest.toml", "--workspace", "--no-fail-fast"],
@@ -49,8 +51,13 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
         documented = counted(&mut examples, &mut totals)?;
     }
     println!("\n{} passed, {} failed", totals.passed, totals.failed);
+    // A part of the tests shows a part.
+    let shown = if args.filter.is_none() { coverage::tell() } else { Ok(()) };
     if ended_well && documented && totals.failed == 0 {
-        return checked;
+        return checked.and(shown);
+    }
+    if let Err(error) = shown {
+        eprintln!("{error}");
     }
     if let Err(error) = checked {
         eprintln!("{error}");

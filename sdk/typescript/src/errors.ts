@@ -115,6 +115,12 @@ export class ToolError extends ToolplaneError {
   readonly retryAfterMs: number | undefined;
   /** `none` when nothing can have happened, `unknown` when something may have; undefined when it is not said. */
   readonly sideEffects: string | undefined;
+  /** Whether the same call may be made again as it is, now or after `retryAfterMs`. */
+  readonly canRetry: boolean;
+  /** What to do about it, in a sentence. */
+  readonly suggestion: string;
+  /** Tools of the surface that may help. */
+  readonly nextSteps: readonly string[];
   /** The call. */
   readonly invocationId: string;
 
@@ -130,6 +136,9 @@ export class ToolError extends ToolplaneError {
     this.fieldViolations = (record?.fieldViolations ?? []).map(({ field, description }) => ({ field, rule: description }));
     this.retryAfterMs = record?.retryAfterMs === undefined ? undefined : Number(record.retryAfterMs);
     this.sideEffects = record?.sideEffects;
+    this.canRetry = record?.canRetry ?? false;
+    this.suggestion = record?.recoverySuggestion ?? "";
+    this.nextSteps = [...(record?.nextSteps ?? [])];
     this.invocationId = result.invocationId;
   }
 }

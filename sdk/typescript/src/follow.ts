@@ -182,8 +182,8 @@ export async function waited(
 }
 
 /** Asks to cancel a call; whether the cluster took it. @internal */
-export async function canceled(connection: Connection, invocationId: string, reason: string): Promise<boolean> {
-  const request = { invocationId, reason, requestedBy: "", requestId: crypto.randomUUID() };
+export async function canceled(connection: Connection, invocationId: string, reason: string, abortReason = ""): Promise<boolean> {
+  const request = { invocationId, reason, requestedBy: "", requestId: crypto.randomUUID(), abortReason };
   const asking = { awayMs: 10_000 };
   const answer = await ask(connection, connection.invocations, (client) => client.cancelInvocation, request, asking);
   return answer.cancel !== undefined && answer.cancel.failed === undefined;

@@ -22,6 +22,9 @@ export interface CallFacts {
   mode?: string;
   /** Nobody can approve: what needs an approval is denied at once. */
   noApprover?: boolean;
+  /** Nobody waits for it: in a batch no other result does, and each stage is told as progress. Use it with `submit`. Refused for a tool that
+   * does not declare it. */
+  background?: boolean;
   /** Locks it needs before it may run, at most 16; exclusive unless said otherwise. */
   locks?: readonly (string | { key: string; shared?: boolean })[];
   /** How sure the agent is, from 0 to 1. It can only make the decision stricter. */
@@ -46,6 +49,7 @@ export function toSpec(name: string, args: unknown, facts: CallFacts, surface: s
     priority: facts.priority ?? "",
     permissionMode: facts.mode ?? "",
     noApprover: facts.noApprover ?? false,
+    background: facts.background ?? false,
     sessionRef: facts.session ?? "",
     declarationDigest: facts.declarationDigest ?? "",
     resourceLocks: (facts.locks ?? []).map((lock) => {

@@ -144,9 +144,14 @@ export class Tools {
     return this.#result(await waited(this.#connection, invocationId, options, options.signal));
   }
 
-  /** Asks to cancel a call; whether it can be. What came of it says {@link wait}. */
-  async cancel(invocationId: string, reason = "canceled by the caller"): Promise<boolean> {
-    return await canceled(this.#connection, invocationId, reason);
+  /** Asks to cancel a call; whether it can be. What came of it says {@link wait}. `fallback`: the model stream that made the call is thrown
+   * away, so its result is `discarded`. */
+  async cancel(
+    invocationId: string,
+    reason = "canceled by the caller",
+    options: { fallback?: boolean } = {},
+  ): Promise<boolean> {
+    return await canceled(this.#connection, invocationId, reason, options.fallback ? "fallback" : "");
   }
 
   /** Answers the question of a call that needs input; `DECLINED` declines. */

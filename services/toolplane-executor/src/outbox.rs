@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolplane_execution::ChangedProvider;
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::result::ContentBlock;
 
 use crate::assignments::{Assignments, Snapshot};
 use crate::messages::{Ended, Hello, InputRequest, Lease, ReleaseReason, WorkerReport};
@@ -98,6 +99,11 @@ impl Outbox {
         let mut state = self.0.lock();
         state.progress.insert(lease, progress);
         state.ring();
+    }
+
+    /// Shows what a call has given so far. Without a stream it is left out: the result tells all of it.
+    pub(crate) fn partial(&self, lease: Lease, content: Vec<ContentBlock>) {
+        self.push(WorkerReport::Partial { lease, content });
     }
 
     /// Says how a call ended. The caller keeps it in [`Assignments`] first.
@@ -252,9 +258,13 @@ impl Unsent {
         }
         self.collect_receipts(held, &mut reports);
         while let Some(report) = self.queue.front() {
-            if let WorkerReport::Ended(ended) = report {
-                bytes += ended.report.message_bytes();
-            }
+            bytes += match report {
+                WorkerReport::Ended(ended) => ended.report.message_bytes(),
+                WorkerReport::Partial { content, .. } => {
+                    content.iter().filter_map(ContentBlock::text).map(str::len).sum()
+                }
+                _ => 0,
+            };
             if !reports.is_empty() && (reports.len() >= MAX_REPORTS || bytes > MAX_BYTES) {
                 self.ring();
                 return reports;

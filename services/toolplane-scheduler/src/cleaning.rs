@@ -137,6 +137,11 @@ impl Cleaning {
         message::said(&self.of(record).shown, text);
     }
 
+    /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole.
+    pub(crate) fn blocks(&self, record: &Invocation, blocks: &mut Vec<v1::ContentBlock>) {
+        message::said_blocks(&self.of(record).shown, blocks);
+    }
+
     /// Cleans a JSON value of a tool that runs.
     pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) {
         message::said_json(&self.of(record).shown, value);

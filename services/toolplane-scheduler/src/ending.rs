@@ -7,9 +7,11 @@
 //! is removed.
 
 mod asking;
+mod declared;
 mod effects;
 mod facing;
 mod keep;
+mod next_steps;
 mod report;
 mod resume;
 mod rules;
@@ -34,6 +36,7 @@ use crate::plan::DispatchPlan;
 use crate::provider_news::ProviderNews;
 use crate::storage::RecordError;
 use effects::Effects;
+pub(crate) use next_steps::NextSteps;
 use report::Report;
 use rules::Schemas;
 pub(crate) use stored::StoredReport;
@@ -59,6 +62,7 @@ struct EndingParts {
     /// Told how calls of providers' tools end.
     news: ProviderNews,
     schemas: Schemas,
+    next_steps: NextSteps,
     /// Most bytes of a result that are kept inline, whatever its tool says.
     max_inline_bytes: u64,
     /// What tools give may be put into spans (`telemetry.capture_content`).
@@ -85,12 +89,22 @@ impl Endings {
         calls: Calls,
         hooks: Hooks,
         (payloads, cleaning): (PayloadStore, Cleaning),
-        news: ProviderNews,
+        (news, next_steps): (ProviderNews, NextSteps),
         max_inline_bytes: u64,
         capture: bool,
     ) -> Self {
         let schemas = Schemas::default();
-        Self(Arc::new(EndingParts { calls, hooks, payloads, cleaning, news, schemas, max_inline_bytes, capture }))
+        Self(Arc::new(EndingParts {
+            calls,
+            hooks,
+            payloads,
+            cleaning,
+            news,
+            schemas,
+            next_steps,
+            max_inline_bytes,
+            capture,
+        }))
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
@@ -166,7 +180,11 @@ impl Endings {
         let mut report = report::read(record, lease_no, ending.outcome, now);
         report.progress_left_out = ending.progress_left_out;
         report.cleaned = cleaned;
+        if let Some(error) = report.error.as_mut().filter(|error| !error.next_steps.is_empty()) {
+            Box::pin(self.0.next_steps.keep(&self.0.calls, record, &mut error.next_steps)).await?;
+        }
         if let Some(plan) = plan {
+            declared::apply(&mut report, &plan.declared);
             rules::apply(&mut report, plan, record.safety.is_idempotent, &self.0.schemas, &self.0.payloads, now).await;
         }
         Ok(report)
@@ -220,9 +238,12 @@ impl Endings {
         plan: Option<&DispatchPlan>,
         lease_no: u32,
         report: Report,
-        effects: Effects,
+        mut effects: Effects,
     ) -> Result<ReportedOutcome, RecordError> {
         let inner = &self.0;
+        if let Some(plan) = plan {
+            effects.keep_by_policy(declared::keeping(&plan.declared));
+        }
         let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
         let now = inner.calls.now().await?;
         let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;

@@ -1,10 +1,11 @@
 //! Dispatch plans: everything a worker needs to run calls of one tool version, fixed at acceptance.
 
 use serde::{Deserialize, Serialize};
+use toolplane_catalog::Registration;
 use toolplane_matching::ToolFacts;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::profile::{ExecutionBinding, PermissionProfile};
+use toolplane_records::profile::{ExecutionBinding, ExecutionProfile, PermissionProfile};
 use toolplane_records::vocabulary::{AccessKind, ExecutionKind, RiskLevel, ToolKind};
 
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
@@ -33,6 +34,71 @@ pub struct DispatchPlan {
     /// JSON Schema its structured output is checked against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<JsonPayload>,
+    /// What else the tool declares of what it gives.
+    #[serde(flatten)]
+    pub declared: PlannedOutput,
+}
+
+/// What a tool declares of what it gives, while it runs and at its end; what it does not declare is not taken. Plans of earlier versions
+/// say nothing of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedOutput {
+    /// It says how far it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_progress: bool,
+    /// It shows what it has so far.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_partial_results: bool,
+    /// It can go on where an earlier execution stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_resume: bool,
+    /// It leaves artifacts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_artifacts: bool,
+    /// Its calls may go on while nobody waits for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_background: bool,
+    /// Classes of content it may give; any where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub content_types: Vec<String>,
+    /// Artifacts it is expected to leave: patterns of their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifact_expectations: Vec<String>,
+    /// What is said where its content cannot be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_summary: Option<String>,
+    /// How its results want to be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendering: Option<JsonPayload>,
+    /// How its outputs are kept, when not as usual: a word of [`toolplane_catalog::PERSISTENCE_POLICIES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persistence_policy: Option<String>,
+}
+
+impl PlannedOutput {
+    /// What `registration` declares.
+    pub(crate) fn of(registration: &Registration) -> Self {
+        let profile = registration.execution_profile.as_ref();
+        let contract = registration.declaration.output_contract.as_ref();
+        let interface = registration.interface.as_ref();
+        let says = |flag: fn(&ExecutionProfile) -> bool| profile.is_some_and(flag);
+        Self {
+            supports_progress: says(|profile| profile.supports_progress),
+            supports_partial_results: says(|profile| profile.supports_partial_results),
+            supports_resume: says(|profile| profile.supports_resume),
+            supports_artifacts: says(|profile| profile.supports_artifacts),
+            supports_background: says(|profile| profile.supports_background),
+            content_types: contract.map(|contract| contract.content_types.clone()).unwrap_or_default(),
+            artifact_expectations: contract.map(|contract| contract.artifact_expectations.clone()).unwrap_or_default(),
+            fallback_summary: contract.and_then(|contract| contract.fallback_summary.clone()),
+            rendering: interface
+                .and_then(|interface| interface.rendering.clone())
+                .or_else(|| contract.and_then(|contract| contract.rendering_boundary.clone())),
+            persistence_policy: interface
+                .and_then(|interface| interface.persistence_policy_ref.clone())
+                .or_else(|| contract.and_then(|contract| contract.persistence_policy_ref.clone())),
+        }
+    }
 }
 
 /// The tool of a plan, and the version of it.

@@ -18,7 +18,7 @@ use toolplane_store::StoreError;
 
 use crate::background::Background;
 use crate::cleaning::Cleaning;
-use crate::ending::{self, Endings};
+use crate::ending::{self, Endings, NextSteps};
 use crate::environment::Environment;
 use crate::error::SchedulerError;
 use crate::faults;
@@ -98,7 +98,9 @@ impl SchedulerRole {
         let news = ProviderNews::default();
         let cleaning = Cleaning::new(&options.cleaning, &options.cleaning_rules).map_err(RecordError::Pattern)?;
         let kept = (payloads.clone(), cleaning.clone());
-        let endings = Endings::new(calls.clone(), hooks.clone(), kept, news.clone(), most_inline, capture);
+        let next_steps = NextSteps::new(surface.clone());
+        let endings =
+            Endings::new(calls.clone(), hooks.clone(), kept, (news.clone(), next_steps), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
         let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, quarantine);

@@ -29,7 +29,7 @@ pub use crate::storage::RecordError;
 use crate::calls::{Admission, Admitted};
 use crate::cleaning::Cleaning;
 use crate::dispatch::EveryDecisionHolds;
-use crate::ending::Endings;
+use crate::ending::{Endings, NextSteps};
 use crate::groups::{AdmittedBatch, BatchAdmission};
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
@@ -109,7 +109,7 @@ impl SimulatedScheduler {
             calls.clone(),
             no_hooks().await,
             (objects, cleaning.clone()),
-            ProviderNews::default(),
+            (ProviderNews::default(), NextSteps::default()),
             MAX_INLINE_BYTES,
             false,
         );

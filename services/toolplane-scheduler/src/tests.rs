@@ -34,7 +34,7 @@ use toolplane_store::MemoryStore;
 use crate::calls::{Admitted, Moment};
 use crate::cleaning::{Cleaning, CleaningRule};
 use crate::dispatch::{Decisions as _, WorkerInfo, WorkerLink, WorkerMessage};
-use crate::ending::{self, Endings};
+use crate::ending::{self, Endings, NextSteps};
 use crate::environment::Environment;
 use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
@@ -126,7 +126,7 @@ impl World {
             calls.clone(),
             hooks_after,
             (objects.clone(), cleaning),
-            ProviderNews::default(),
+            (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
         );
@@ -198,7 +198,7 @@ impl World {
             opened.parts.calls,
             hooks,
             (self.objects.clone(), Cleaning::usual()),
-            ProviderNews::default(),
+            (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
         );

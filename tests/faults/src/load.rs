@@ -109,6 +109,7 @@ impl Load {
             reason: "the storm".to_owned(),
             requested_by: format!("caller-{caller}"),
             request_id: uuid::Uuid::new_v4().to_string(),
+            ..Default::default()
         };
         for attempt in 0..20 {
             let mut client = self.client(caller + attempt).invocations();

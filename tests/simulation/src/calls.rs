@@ -147,6 +147,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         band: wanted.kind.band,
         lock_domain: locks.is_some().then(|| "session:s".into()),
         resource_locks: locks.into_iter().collect(),
+        background: false,
         held_by_batch: place.is_some(),
         hooks: Vec::new(),
         caller_ref: None,
@@ -211,6 +212,7 @@ pub fn plan() -> Arc<DispatchPlan> {
         supports_context_modifiers: false,
         matching: PlannedMatching::default(),
         output_schema: None,
+        declared: Default::default(),
     })
 }
 
@@ -232,6 +234,7 @@ pub fn batch_record(wanted: &WantedBatch, now: Timestamp) -> Batch {
         depends_on: depends_on.clone(),
         sibling_failure_policy: None,
         interrupt_behavior: InterruptBehavior::Block,
+        background: false,
         released: false,
         ended: None,
         yield_seq: None,

@@ -3,7 +3,7 @@
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
-use toolplane_records::contract::{InputContract, OutputContract};
+use toolplane_records::contract::InputContract;
 
 use super::checks::{Schemas, check_list_length, check_text, check_value, compile_at};
 use crate::input::{SensitiveFields, Showing, explain};
@@ -13,7 +13,6 @@ use crate::schema::{CompiledSchema, decode_pointer, escape};
 use crate::violations::{Violations, shown};
 
 const INPUT: &str = "declaration.input_contract";
-const OUTPUT: &str = "declaration.output_contract";
 
 /// Checks the contracts and gives back the schemas in force: the interface's where it has one, else the contract's.
 pub(super) fn check(registration: &Registration, limits: &CatalogLimits, faults: &mut Violations) -> Schemas {
@@ -34,7 +33,7 @@ pub(super) fn check(registration: &Registration, limits: &CatalogLimits, faults:
         check_input(contract, &schemas, limits, faults);
     }
     if let Some(contract) = &registration.declaration.output_contract {
-        check_output(contract, limits, faults);
+        super::output::check(contract, limits, faults);
     }
     schemas
 }
@@ -136,22 +135,5 @@ fn misfit(place: &str, error: &ValidationError<'_>, sensitive: &SensitiveFields,
     for violation in explain(error, &Showing::to_the_caller(sensitive, &[])) {
         let rule = format!("does not fit the model schema: {}", violation.description);
         faults.add(format!("{place}{}", violation.field), rule);
-    }
-}
-
-fn check_output(contract: &OutputContract, limits: &CatalogLimits, faults: &mut Violations) {
-    compile_at(&format!("{OUTPUT}.structured_schema"), contract.structured_schema.as_ref(), limits, faults);
-    check_list_length(&format!("{OUTPUT}.content_types"), contract.content_types.len(), limits, faults);
-    for (name, bound) in
-        [("max_inline_bytes", contract.max_inline_bytes), ("max_inline_chars", contract.max_inline_chars)]
-    {
-        if bound == Some(0) {
-            faults.add(format!("{OUTPUT}.{name}"), "must be at least 1");
-        }
-    }
-    let boundary = contract.rendering_boundary.as_ref();
-    check_value(&format!("{OUTPUT}.rendering_boundary"), boundary, false, &limits.declaration.value, faults);
-    if let Some(summary) = &contract.fallback_summary {
-        check_text(&format!("{OUTPUT}.fallback_summary"), summary, limits.declaration.max_short_text_chars, faults);
     }
 }

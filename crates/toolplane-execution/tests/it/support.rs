@@ -47,6 +47,7 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         binding,
         input: JsonPayload::of(&input),
         context_modifiers: false,
+        partial_results: false,
         limits: CallLimits { timeout: Some(Duration::from_secs(60)), ..CallLimits::default() },
         place: CallPlace::default(),
         attempt: CallAttempt { number: 1, idempotency_key: "key-1".into(), fence: 7, lock_fence: 9 },

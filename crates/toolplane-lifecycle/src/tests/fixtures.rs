@@ -47,6 +47,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         resource_locks: vec![],
         lock_domain: None,
         batch: None,
+        background: false,
         held_by_batch: false,
         hooks: vec![],
         caller_ref: None,
@@ -101,6 +102,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Rep
         undeclared_modifiers: 0,
         redaction_state: None,
         cleaned: Vec::new(),
+        rendering_hints: None,
     })
 }
 

@@ -26,6 +26,7 @@ enum Step {
     Release,
     Gone { worker: u8 },
     Progress,
+    Partial { stale: bool },
     Succeed { stale: bool },
     Fail { transient: bool },
     TimeOut,
@@ -64,6 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Release),
         1 => (0_u8..3).prop_map(|worker| Step::Gone { worker }),
         2 => Just(Step::Progress),
+        2 => flag().prop_map(|stale| Step::Partial { stale }),
         2 => flag().prop_map(|stale| Step::Succeed { stale }),
         2 => flag().prop_map(|transient| Step::Fail { transient }),
         1 => Just(Step::TimeOut),
@@ -117,6 +119,7 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
             Command::WorkerGone { worker_id: WorkerId::from_trusted(worker(number)), incarnation: "1".into() }
         }
         Step::Progress => Command::Progress { lease: lease(false), progress: progress() },
+        Step::Partial { stale } => Command::Partial { lease: lease(stale), partial: ReportedPartial::default() },
         Step::Succeed { stale } => {
             Command::Complete { lease: lease(stale), outcome: outcome(ResultStatus::Succeeded, None) }
         }
@@ -245,7 +248,7 @@ impl Indexes {
         assert_eq!(self.timers.get(&Timer::Lease).copied(), expiry, "every lease has its timer, after {step:?}");
         let permits: BTreeSet<SmolStr> = lease.into_iter().flat_map(|lease| lease.permits.clone()).collect();
         assert_eq!(self.permits, permits, "permits go with their lease, after {step:?}");
-        let runs = record.status == InvocationStatus::Running;
+        let runs = matches!(record.status, InvocationStatus::Running | InvocationStatus::PartialResult);
         assert_eq!(self.timers.contains_key(&Timer::Execution), runs, "a running clock is watched, after {step:?}");
         let due = record.post_hooks.map(|asked| asked.due_at);
         assert_eq!(self.timers.get(&Timer::PostHooks).copied(), due, "asked hooks are watched, after {step:?}");

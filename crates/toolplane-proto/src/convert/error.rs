@@ -38,6 +38,9 @@ impl From<&records::ToolError> for v1::ToolError {
             side_effects: record.side_effects.clone(),
             blocked_path: record.blocked_path.clone(),
             field_violations: field::outs(&record.field_violations),
+            recovery_suggestion: record.recovery_suggestion.clone(),
+            next_steps: record.next_steps.clone(),
+            can_retry: record.can_retry,
         }
     }
 }
@@ -59,6 +62,9 @@ impl TryFrom<v1::ToolError> for records::ToolError {
             side_effects: message.side_effects,
             blocked_path: message.blocked_path,
             field_violations: field::list("field_violations", message.field_violations)?,
+            recovery_suggestion: message.recovery_suggestion,
+            next_steps: message.next_steps,
+            can_retry: message.can_retry,
         })
     }
 }

@@ -2391,6 +2391,9 @@ pub struct BatchMember {
     /// Its result will never be released.
     #[prost(bool, tag = "11")]
     pub discarded: bool,
+    /// Its caller does not wait for it: no other result does.
+    #[prost(bool, tag = "12")]
+    pub background: bool,
 }
 /// What a tool accepts.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2696,6 +2699,16 @@ pub struct ToolError {
     /// The fields that were wrong, with the rule each broke.
     #[prost(message, repeated, tag = "15")]
     pub field_violations: ::prost::alloc::vec::Vec<FieldViolation>,
+    /// What to do about it, in a sentence or two: the tool's own words, else what is known of the code. A tool's is at most 512 characters.
+    #[prost(string, optional, tag = "16")]
+    pub recovery_suggestion: ::core::option::Option<::prost::alloc::string::String>,
+    /// Tools that may help now, by their names in the surface of the call. Of what a tool names, what the surface does not have is left
+    /// out; at most 5.
+    #[prost(string, repeated, tag = "17")]
+    pub next_steps: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether the same call may be made again as it is, now or after `retry_after_ms`. Absent until the call has ended.
+    #[prost(bool, optional, tag = "18")]
+    pub can_retry: ::core::option::Option<bool>,
 }
 /// One wrong field.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3617,6 +3630,13 @@ pub struct ToolResult {
     /// Changes the tool asks to make to the context of the conversation, in order; objects.
     #[prost(message, repeated, tag = "21")]
     pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// How a user interface may show it; an object with `kind` (`text`, `json`, `diff`, `terminal`, `media`, `file`, `artifact`, `link`,
+    /// `error`, `empty`), `title`, `summary` and, where the tool declares any, its `hints`.
+    #[prost(message, optional, tag = "22")]
+    pub ui_facing_rendering: ::core::option::Option<JsonPayload>,
+    /// The text a search of the transcript finds it by; at most 2,000 characters.
+    #[prost(string, tag = "23")]
+    pub transcript_search_text: ::prost::alloc::string::String,
 }
 /// One block of result content.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4636,6 +4656,15 @@ pub struct Invocation {
     /// Hook runs between the first and the newest that are no longer kept; the log of the call names them.
     #[prost(uint64, tag = "67")]
     pub hooks_left_out: u64,
+    /// Sequence of the last partial result.
+    #[prost(uint64, tag = "68")]
+    pub partial_seq: u64,
+    /// What its tool said last of how to go on from there: given to the next execution of the call.
+    #[prost(string, optional, tag = "69")]
+    pub resume_token: ::core::option::Option<::prost::alloc::string::String>,
+    /// Its caller does not wait for it: each stage is told as progress.
+    #[prost(bool, tag = "70")]
+    pub background: bool,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5047,7 +5076,7 @@ pub struct WorkerCredentials {
 pub struct WorkerReport {
     #[prost(
         oneof = "worker_report::Report",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"
     )]
     pub report: ::core::option::Option<worker_report::Report>,
 }
@@ -5094,6 +5123,9 @@ pub mod worker_report {
         /// The credentials it has are others than it said before.
         #[prost(message, tag = "13")]
         Credentials(super::WorkerCredentials),
+        /// Shows what an execution has so far.
+        #[prost(message, tag = "14")]
+        Partial(super::PartialReported),
     }
 }
 /// A server of a provider says that its tools have changed, or a worker says so of its own, which a provider of the kind `worker` has: best
@@ -5186,6 +5218,25 @@ pub struct ProgressReported {
     /// How far. Its progress_id and sequence are the worker's; the scheduler gives the final ones.
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<ToolProgress>,
+}
+/// Shows what an execution has so far: it is in the log of the call at once and is never its result. Nothing is answered. Refused when its
+/// execution profile does not declare `supports_partial_results`, when it holds more than 64 KiB or something that is kept elsewhere, and
+/// when it is more than the 256th of its call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PartialReported {
+    /// The lease.
+    #[prost(message, optional, tag = "1")]
+    pub lease: ::core::option::Option<LeaseRef>,
+    /// What there is, in order.
+    #[prost(message, repeated, tag = "2")]
+    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// It goes on where the one before it ended; else it takes its place.
+    #[prost(bool, tag = "3")]
+    pub append: bool,
+    /// How a later execution of the call may go on from here, in the tool's own words, at most 4 KiB: an idempotent call whose worker is
+    /// lost is given the last one. Kept only when the execution profile declares `supports_resume`.
+    #[prost(string, optional, tag = "4")]
+    pub resume_token: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Says how an execution ended. Repeated until it is acknowledged.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5514,6 +5565,18 @@ pub struct Dispatch {
     /// The namespace of the tool, for who credentials are for; the part of its full name before the last dot when empty.
     #[prost(string, tag = "34")]
     pub tool_namespace: ::prost::alloc::string::String,
+    /// The tool may show what it has so far.
+    #[prost(bool, tag = "35")]
+    pub supports_partial_results: bool,
+    /// What an earlier execution said last of how to go on; absent when there is nothing to go on from.
+    #[prost(string, optional, tag = "36")]
+    pub resume_token: ::core::option::Option<::prost::alloc::string::String>,
+    /// The files the tool is expected to leave in its workspace, as patterns: a worker that runs programs keeps what it finds.
+    #[prost(string, repeated, tag = "37")]
+    pub artifact_expectations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the tool leaves as artifacts may be kept.
+    #[prost(bool, tag = "38")]
+    pub supports_artifacts: bool,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5722,6 +5785,10 @@ pub struct InvocationSpec {
     /// what changed. When empty, the schema that was loaded in the surface is meant.
     #[prost(string, tag = "19")]
     pub declaration_digest: ::prost::alloc::string::String,
+    /// The caller does not wait for it: `Call` answers as soon as it is accepted, in a batch no other result waits for it, and each
+    /// stage is told as progress. Refused for a tool whose execution profile does not declare `supports_background`.
+    #[prost(bool, tag = "20")]
+    pub background: bool,
 }
 /// How a call was accepted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5912,6 +5979,10 @@ pub struct CancelInvocationRequest {
     /// Makes the request repeatable. A UUID or empty.
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
+    /// Why it is to stop: `user_interruption` when empty; `fallback` when the model stream that made the call is thrown away: then its
+    /// result is `discarded`, for it has no reader.
+    #[prost(string, tag = "5")]
+    pub abort_reason: ::prost::alloc::string::String,
 }
 /// What was asked.
 #[derive(Clone, PartialEq, ::prost::Message)]

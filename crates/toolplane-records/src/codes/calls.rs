@@ -28,6 +28,10 @@ codes! {
         "the tool `<tool>` has no execution profile with a binding",
         "The tool's declaration does not say how to run it.",
         "The tool's author adds `execution_profile.binding` and registers the tool again (`toolplane tools register`).";
+    BACKGROUND_UNSUPPORTED = "exec.background_unsupported", Call(InvalidArguments, ChangeArguments),
+        "`spec.background` is set, and the tool does not declare `supports_background`",
+        "The call was to go on in the background, and its tool does not declare that it may.",
+        "Make the call without `background`; the tool's author declares `supports_background` where nobody has to wait for it.";
     SURFACE_UNKNOWN_TOOL = "surface.unknown_tool", Call(UnknownTool, DiscoverToolFirst),
         "there is no tool `<name>` in this surface; similar: ...",
         "The surface has no tool of that name.",
@@ -384,6 +388,14 @@ codes! {
         "the tool ran, but its worker's report cannot be read: <why>",
         "The tool ran, but the scheduler cannot read its worker's report; usually their versions differ.",
         "Look whether the effect has happened; the operator brings workers and schedulers to the same version.";
+    RESULT_CONTENT = "result.content_undeclared", Call(PartialFailure, NotRetryable),
+        "the tool gave content of a class it does not declare, which is left out: <classes>",
+        "The tool ended well, and part of its content is of a class that its `output_contract.content_types` does not list.",
+        "Use what is there; the tool's author lists the class, or gives other content.";
+    RESULT_ARTIFACT = "result.artifact_missing", Call(PartialFailure, NotRetryable),
+        "the tool ended, and left no artifact as it was expected to: <patterns>",
+        "The tool ended well and did not leave an artifact that its `output_contract.artifact_expectations` asks for.",
+        "Look at what the tool says of it; the effect of the call is done, so it is not made again blindly.";
     RESULT_SCHEMA = "result.output_schema_mismatch", Call(ExecutionFailed, VerifyBeforeRetry),
         "the structured output does not fit the schema the tool declares; the fields are in `field_violations`",
         "The tool ran, but its structured output does not fit the `output_schema` it declares.",

@@ -74,6 +74,9 @@ pub(super) const WORDS: &[&str] = &[
     "imported", "waiting", "refused", "server_name", "server_version", "protocol_version", "list_digest",
     "basis", "by", "comment", "refusal", "first_seen_at", "changed_at", "notes", "ready", "degraded", "retired",
     "closed", "open", "half_open", "changed", "new", "person", "trust",
+    "partial_seq", "resume_token", "ui_facing_rendering", "transcript_search_text", "kind", "title", "hints",
+    "recovery_suggestion", "next_steps", "can_retry", "partial_id", "append", "progress_id", "sequence", "task_id",
+    "timestamp", "elapsed_ms", "partial_result_refs", "terminal", "json",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

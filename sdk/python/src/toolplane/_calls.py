@@ -122,10 +122,14 @@ class CallFlows:
         result = yield from following.watched(emit=True)
         yield Emit(self.ended(result, settings))
 
-    def cancel(self, invocation_id: str, reason: str) -> Flow[CallState]:
+    def cancel(self, invocation_id: str, reason: str, fallback: bool = False) -> Flow[CallState]:
         """Asks to cancel a call."""
         request = invocations.CancelInvocationRequest(
-            invocation_id=invocation_id, reason=reason, requested_by=self.context.actor, request_id=str(uuid.uuid4())
+            invocation_id=invocation_id,
+            reason=reason,
+            requested_by=self.context.actor,
+            request_id=str(uuid.uuid4()),
+            abort_reason="fallback" if fallback else "",
         )
         answer = yield from retried(_rpc.CANCEL, request, timeout=_MARGIN, retry=self.context.retry)
         return self.state(answer.invocation, None)

@@ -63,6 +63,7 @@ def _set(spec: invocations.InvocationSpec, settings: CallSettings) -> None:
     spec.timeout_ms = max(1, round(timeout * 1000)) if timeout is not None else 0
     spec.priority = settings.get("priority", "")
     spec.no_approver = settings.get("no_approver", False)
+    spec.background = settings.get("background", False)
     spec.permission_mode = settings.get("mode", "")
     spec.resource_locks.extend(_lock(text) for text in settings.get("locks", ()))
     if confidence is not None:

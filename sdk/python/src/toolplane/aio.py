@@ -112,9 +112,10 @@ class AsyncToolplane:
         """The events of a call from a sequence on, then live until its end, and its `Result` last."""
         return self._driver.iterate(self._calls.watch(invocation_id, from_sequence, settings))
 
-    async def cancel(self, invocation_id: str, reason: str = "") -> CallState:
-        """Asks to cancel a call. What has not started ends at once; what runs is stopped where its tool can be."""
-        return await self._driver.run(self._calls.cancel(invocation_id, reason))
+    async def cancel(self, invocation_id: str, reason: str = "", *, fallback: bool = False) -> CallState:
+        """Asks to cancel a call. What has not started ends at once; what runs is stopped where its tool can be. `fallback`: the
+        model stream that made the call is thrown away, so its result is `discarded`."""
+        return await self._driver.run(self._calls.cancel(invocation_id, reason, fallback))
 
     async def provide_input(self, invocation_id: str, value: Any, *, input_id: str = "") -> CallState:
         """Answers what a running tool asked, as `on_input` does."""

@@ -125,6 +125,8 @@ class ToolError(ToolplaneError):
     - `retry_after`: seconds to wait first, or `None`
     - `side_effects`: `none`, `unknown` or empty
     - `violations`: the wrong arguments
+    - `can_retry`: whether the same call may be made again as it is, now or after `retry_after`
+    - `suggestion`: what to do about it, in a sentence; `next_steps`: tools of the surface that may help
     - `result`: the whole ending, with what content there is
     """
 
@@ -138,6 +140,9 @@ class ToolError(ToolplaneError):
         self.retry_after = error.retry_after_ms / 1000 if error.HasField("retry_after_ms") else None
         self.side_effects = error.side_effects
         self.violations = tuple(Violation(one.field, one.description) for one in error.field_violations)
+        self.can_retry = error.can_retry
+        self.suggestion = error.recovery_suggestion
+        self.next_steps = tuple(error.next_steps)
 
     def __str__(self) -> str:
         text = f"{self.message} [{self.code or self.error_class}]"

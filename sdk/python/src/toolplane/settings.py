@@ -29,6 +29,9 @@ class CallSettings(TypedDict, total=False):
     """`interactive`, `normal` or `background`."""
     mode: str
     """Permission mode, e.g. `plan` or `dont_ask`."""
+    background: bool
+    """Nobody waits for it: in a batch no other result does, and each stage is told as progress. Use it with `submit`. Refused for a tool
+    that does not declare it."""
     no_approver: bool
     """Nobody can be asked: a call that needs an approval is denied at once."""
     confidence: float | None

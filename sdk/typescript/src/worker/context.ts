@@ -13,6 +13,14 @@ export interface ProgressParts {
   totalSteps?: number;
 }
 
+/** How a partial result is shown. */
+export interface PartialOptions {
+  /** It goes on where the one before it ended; else it takes its place. True when absent. */
+  append?: boolean;
+  /** How a later execution of the call may go on from here, at most 4 KiB; for tools with `resume`. */
+  resume?: string;
+}
+
 /** How a question is asked. */
 export interface AskOptions {
   /** JSON Schema the answer has to fit. */
@@ -33,6 +41,7 @@ export class NotAnswered extends Error {
 /** What the rest of the worker does for a tool. @internal */
 export interface Services {
   progress(parts: ProgressParts): void;
+  partial(text: string, options: PartialOptions): void;
   ask(prompt: string, options: AskOptions): Promise<unknown>;
   keep(name: string, mediaType: string, data: File["data"]): Promise<PayloadRef>;
 }
@@ -109,6 +118,19 @@ export class ToolContext {
   /** W3C trace state. */
   get tracestate(): string {
     return this.#dispatch.tracestate;
+  }
+
+  /** What an earlier execution of this call said last of how to go on from there (`partial`); nothing when there is none. */
+  get resumeToken(): string | undefined {
+    return this.#dispatch.resumeToken;
+  }
+
+  /**
+   * Shows what there is so far: it is in the log of the call at once, and is never its result. At most 256 a call, of at most 64 KiB each;
+   * what is more is left out.
+   */
+  partial(text: string, options: PartialOptions = {}): void {
+    this.#services.partial(text, options);
   }
 
   /** Says how far the tool is. Not every update arrives: the newest counts. */

@@ -58,6 +58,10 @@ export interface FailureOptions extends ErrorOptions {
   /** `none` when nothing can have happened; else `unknown`. */
   sideEffects?: "none" | "unknown";
   retryAfterMs?: number;
+  /** What to do about it, in a sentence. */
+  suggestion?: string;
+  /** Tools that may help; the caller is told those its surface has. */
+  nextSteps?: readonly string[];
 }
 
 /** A failure that a tool tells its caller of, with a code that programs can go by. */
@@ -246,6 +250,8 @@ export function failed(thrown: unknown): ExecutionOutcome {
     message: (thrown instanceof Error ? thrown.message : String(thrown)) || "the tool failed without a word",
     recoverability: options.retry ?? "verify_before_retry",
     sideEffects: options.sideEffects ?? "unknown",
+    recoverySuggestion: options.suggestion,
+    nextSteps: [...(options.nextSteps ?? [])],
     ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(options.retryAfterMs) }),
   });
 }

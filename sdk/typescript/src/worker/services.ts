@@ -8,7 +8,7 @@ import { ProgressStatus } from "../gen/toolplane/v1/vocabulary.js";
 import type { InputProvided } from "../gen/toolplane/v1/worker.js";
 import { payloadValue, toPayload } from "../payload.js";
 import type { Assignment } from "./assignment.js";
-import { NotAnswered, type AskOptions, type ProgressParts, type Services } from "./context.js";
+import { NotAnswered, type AskOptions, type PartialOptions, type ProgressParts, type Services } from "./context.js";
 import type { Report } from "./session.js";
 
 type Say = (report: Report) => boolean;
@@ -17,6 +17,7 @@ type Say = (report: Report) => boolean;
 export function servicesOf(assignment: Assignment, say: Say, keep: Services["keep"], bigints = false): Services {
   return {
     progress: (parts) => tellProgress(assignment, parts, say),
+    partial: (text, options) => showPartial(assignment, text, options, say),
     ask: async (prompt, options) => payloadValue(await ask(assignment, prompt, options, say), bigints),
     keep,
   };
@@ -37,6 +38,13 @@ function tellProgress(assignment: Assignment, parts: ProgressParts, say: Say): v
     timestamp: new Date(),
   });
   say({ $case: "progress", value: { lease: assignment.lease, progress } });
+}
+
+function showPartial(assignment: Assignment, text: string, { append, resume }: PartialOptions, say: Say): void {
+  if (assignment.phase !== "running" || assignment.stop) return;
+  const content = text === "" ? [] : [{ block: { $case: "text" as const, value: { text } } }];
+  const value = { lease: assignment.lease, content, append: append ?? true, resumeToken: resume };
+  say({ $case: "partial", value });
 }
 
 /** Asks a question and waits for its answer; the worker says it again until there is one. */

@@ -50,6 +50,10 @@ export interface ToolOptions<S extends Schema | undefined = Schema | undefined> 
   cancelable?: boolean;
   /** May ask to change the context of the conversation (`Reply.contextModifiers`). */
   contextModifiers?: boolean;
+  /** Its calls may go on while nobody waits for them. */
+  background?: boolean;
+  /** A later execution may go on where an earlier one stopped (`ctx.resumeToken`). */
+  resume?: boolean;
   /** JSON pointers of arguments that are not shown to people and not written down. */
   sensitive?: readonly string[];
   /** Integers beyond 2^53 reach it as `bigint`, and not rounded. Schemas of zod must then take bigints. */

@@ -6,6 +6,7 @@ use std::time::Duration;
 use toolplane_execution::ChangedProvider;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::result::ContentBlock;
 
 use super::ended::Ended;
 use super::lease::Lease;
@@ -24,6 +25,8 @@ pub(crate) enum WorkerReport {
     StartRequested(Lease),
     /// How far an execution is.
     Progress { lease: Lease, progress: Box<ToolProgress> },
+    /// What an execution has given so far, after what was shown before.
+    Partial { lease: Lease, content: Vec<ContentBlock> },
     /// How an execution ended.
     Ended(Arc<Ended>),
     /// Whether an execution can be stopped.

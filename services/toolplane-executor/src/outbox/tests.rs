@@ -77,6 +77,7 @@ async fn next(reader: &mut OutboxReader, outbox: &Outbox, held: &Assignments) ->
         WorkerReport::Received(_) => "received",
         WorkerReport::StartRequested(_) => "start",
         WorkerReport::Progress { .. } => "progress",
+        WorkerReport::Partial { .. } => "partial",
         WorkerReport::Ended(_) => "ended",
         WorkerReport::CancelAcknowledged { .. } => "cancel",
         WorkerReport::Heartbeat { .. } => "heartbeat",

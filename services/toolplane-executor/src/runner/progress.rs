@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toolplane_execution::{ProgressSink, ProgressUpdate};
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::ProgressStatus;
 use toolplane_runtime::clock;
 
@@ -44,5 +45,9 @@ impl ProgressSink for ProgressReports {
             timestamp: clock::now(),
         };
         self.outbox.progress(lease.clone(), Box::new(progress));
+    }
+
+    fn show(&self, blocks: Vec<ContentBlock>) {
+        self.outbox.partial(self.assignment.lease.clone(), blocks);
     }
 }

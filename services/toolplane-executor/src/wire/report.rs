@@ -29,6 +29,12 @@ fn report(report: WorkerReport) -> Report {
             lease: Some(lease_ref(&lease)),
             progress: Some((&*progress).into()),
         }),
+        WorkerReport::Partial { lease, content } => Report::Partial(v1::PartialReported {
+            lease: Some(lease_ref(&lease)),
+            content: field::outs(&content),
+            append: true,
+            resume_token: None,
+        }),
         WorkerReport::Ended(told) => Report::Done(done(&told)),
         WorkerReport::CancelAcknowledged { lease, supported } => {
             Report::CancelAcknowledged(v1::CancelAcknowledged { lease: Some(lease_ref(&lease)), supported })

@@ -85,7 +85,7 @@ fn artifact(cleaner: &Cleaner, artifact: &mut v1::ArtifactRef, found: &mut Findi
 
 fn error(cleaner: &Cleaner, error: &mut v1::ToolError, found: &mut Findings) {
     text(cleaner, &mut error.message, found);
-    let options = [&mut error.native_error_ref, &mut error.blocked_path];
+    let options = [&mut error.native_error_ref, &mut error.blocked_path, &mut error.recovery_suggestion];
     options.into_iter().flatten().for_each(|one| text(cleaner, one, found));
     error.evidence_refs.iter_mut().for_each(|one| text(cleaner, one, found));
     for violation in &mut error.field_violations {
@@ -123,6 +123,16 @@ pub(super) fn said(cleaner: &Cleaner, shown: &mut String) {
     text(cleaner, shown, &mut found);
     if let Some(rule) = found.dropped_for() {
         *shown = format!("[withheld: {rule}]");
+    }
+}
+
+/// The same of blocks of content.
+pub(super) fn said_blocks(cleaner: &Cleaner, blocks: &mut Vec<v1::ContentBlock>) {
+    let mut found = Findings::default();
+    blocks.iter_mut().for_each(|block| content(cleaner, block, &mut found));
+    if let Some(rule) = found.dropped_for() {
+        let withheld = v1::TextBlock { text: format!("[withheld: {rule}]") };
+        *blocks = vec![v1::ContentBlock { block: Some(Block::Text(withheld)) }];
     }
 }
 

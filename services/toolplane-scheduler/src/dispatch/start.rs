@@ -120,6 +120,7 @@ impl Starts {
             undeclared_modifiers: 0,
             redaction_state: None,
             cleaned: Vec::new(),
+            rendering_hints: None,
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.calls.command(&lease.call(), command).await {

@@ -30,6 +30,8 @@ pub(super) struct Effects {
     pub(super) context: Vec<String>,
     /// How what is left may be kept.
     pub(super) keeping: Keeping,
+    /// Only the tool's own persistence policy says so, and no hook.
+    pub(super) by_policy: bool,
     /// What was taken away as a whole.
     pub(super) withheld: Option<Withheld>,
     /// Something was taken out or replaced.
@@ -48,6 +50,14 @@ pub(super) struct Withheld {
 }
 
 impl Effects {
+    /// Takes over how the tool's own policy has its outputs kept; what a hook says goes first.
+    pub(super) fn keep_by_policy(&mut self, keeping: Keeping) {
+        if self.keeping == Keeping::AsUsual {
+            self.keeping = keeping;
+            self.by_policy = true;
+        }
+    }
+
     /// Takes over what the hooks of one point want.
     pub(super) fn apply(&mut self, report: &mut Report, folded: Folded) {
         self.say(&folded);

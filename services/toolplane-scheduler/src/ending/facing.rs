@@ -16,14 +16,19 @@ use super::told::text_of;
 /// Where hooks were asked, nothing stays that they have not seen: what the worker worded for the model and for people
 /// is left out, as it is where there is too much of it.
 pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -> ReportedOutcome {
-    let Report { status, error, output, words, beside, progress_left_out, cleaned, .. } = report;
+    let Report { status, error, output, words, beside, progress_left_out, cleaned, hints, fallback_summary, .. } =
+        report;
+    let fallback = fallback_summary.filter(|_| error.is_none() && !shows_something(&output));
     let ReportedWords { mut facing, mut summary } = words;
     let worded: u64 = facing.iter().filter_map(text_of).map(|text| text.len() as u64).sum();
     if effects.asked || worded > max_inline_bytes || facing.iter().all(|block| *block == ContentBlock::Empty) {
         facing = for_model(&output, error.as_ref());
     }
+    if let Some(text) = &fallback {
+        facing.insert(0, ContentBlock::Text { text: text.clone() });
+    }
     if effects.asked || summary.is_empty() {
-        summary = summarize(&output.content, error.as_ref());
+        summary = fallback.unwrap_or_else(|| summarize(&output.content, error.as_ref()));
     }
     let context = effects.context.into_iter().map(|text| ContentBlock::Text { text });
     ReportedOutcome {
@@ -46,7 +51,13 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         undeclared_modifiers: beside.undeclared_modifiers,
         redaction_state: if effects.redacted { Some(RedactionState::Redacted) } else { output.redaction },
         cleaned,
+        rendering_hints: hints,
     }
+}
+
+/// Whether there is anything of an output that can be read as it is.
+fn shows_something(output: &ReportedOutput) -> bool {
+    output.structured_content.is_some() || output.content.iter().any(|block| block.text().is_some())
 }
 
 /// Says how many reports of progress are not in the log.

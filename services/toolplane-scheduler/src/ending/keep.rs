@@ -21,6 +21,8 @@ use crate::plan::DispatchPlan;
 
 /// A hook said how it may be kept.
 const REASON_HOOK: &str = "kept_less_by_hook";
+/// The persistence policy of its tool said so.
+const REASON_POLICY: &str = "persistence_policy";
 /// Hooks could not be shown it, so it is shown to no reader.
 const REASON_UNSEEN: &str = "too_large_for_hooks";
 
@@ -77,7 +79,7 @@ pub(super) async fn keep(
         result_id: None,
     };
     let shelf = Shelf { payloads, origin };
-    let mut keeper = Keeper::new(shelf, ids, bounds, handling(effects.keeping), now);
+    let mut keeper = Keeper::new(shelf, ids, bounds, handling(effects), now);
     if let Some(withheld) = &effects.withheld {
         report.output.kept.push(not_kept(record, withheld, now));
     }
@@ -108,13 +110,19 @@ pub(super) async fn keep(
     report
 }
 
-/// What hooks allow.
-fn handling(keeping: Keeping) -> Handling {
+/// What hooks and the tool's policy allow.
+fn handling(effects: &Effects) -> Handling {
+    let keeping = effects.keeping;
     Handling {
         by_reference: keeping == Keeping::RefOnly,
         never_persist: keeping == Keeping::NeverPersist,
-        reason: (keeping != Keeping::AsUsual).then_some(REASON_HOOK),
+        reason: (keeping != Keeping::AsUsual).then(|| reason(effects)),
     }
+}
+
+/// Who says that less is kept than usual.
+fn reason(effects: &Effects) -> &'static str {
+    if effects.by_policy { REASON_POLICY } else { REASON_HOOK }
 }
 
 /// Says of an output that hooks took away as a whole how it was not kept.
@@ -146,8 +154,9 @@ fn uploaded(block: ContentBlock, kept: &mut [Decided], effects: &Effects) -> Con
     let Some(payload) = report::reference(&block).filter(|payload| payload.uri.starts_with(URI_PREFIX)).cloned() else {
         return block;
     };
+    let less = reason(effects);
     let reason = match effects.keeping {
-        Keeping::NeverPersist => Some(REASON_HOOK),
+        Keeping::NeverPersist => Some(less),
         _ if effects.unseen.contains(&payload.uri) => Some(REASON_UNSEEN),
         _ => None,
     };
@@ -158,7 +167,7 @@ fn uploaded(block: ContentBlock, kept: &mut [Decided], effects: &Effects) -> Con
         if let Some(kept) = kept.filter(|_| by_reference) {
             kept.decision.strategy = PersistenceStrategy::RefOnly;
             kept.decision.preview_size_bytes = None;
-            kept.decision.reason = REASON_HOOK.into();
+            kept.decision.reason = less.into();
         }
         return block;
     };

@@ -1,6 +1,7 @@
 //! A worker's report of an ended execution, read.
 
 use prost::Message;
+use toolplane_hooks::bounds::cut;
 use toolplane_lifecycle::ReportedOutcome;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
@@ -25,6 +26,8 @@ pub(super) const MAX_BESIDE: usize = 256 * 1024;
 /// Most references of a worker's evidence that go into a record, and the longest of them.
 const MAX_REFS: usize = 16;
 const MAX_REF_BYTES: usize = 200;
+/// Longest advice of a tool, in characters.
+const MAX_SUGGESTION: usize = 512;
 
 /// How an execution ended, as its worker says and as far as it has been checked yet.
 #[derive(Clone, Debug)]
@@ -42,6 +45,10 @@ pub(super) struct Report {
     pub(super) progress_left_out: u64,
     /// What cleaning found in it.
     pub(super) cleaned: Vec<Cleaned>,
+    /// How its tool wants it shown.
+    pub(super) hints: Option<JsonPayload>,
+    /// What its tool has said where nothing of it can be shown.
+    pub(super) fallback_summary: Option<String>,
 }
 
 /// What a tool gave.
@@ -118,7 +125,7 @@ fn decode(
     let kept = reported.persisted.into_iter().map(|kept| kept_output(record, kept, now));
     let report = Report {
         status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
-        error: field::optional("outcome.error", reported.error)?,
+        error: field::optional("outcome.error", reported.error)?.map(with_own_advice),
         output: ReportedOutput {
             content: field::list("outcome.content", reported.content)?.into_iter().map(by_kind).collect(),
             structured_content: field::optional("outcome.structured_content", reported.structured_content)?,
@@ -141,6 +148,8 @@ fn decode(
         duration_ms: reported.duration_ms,
         progress_left_out: 0,
         cleaned: Vec::new(),
+        hints: None,
+        fallback_summary: None,
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
     let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
@@ -181,6 +190,14 @@ fn is_own(record: &Invocation, lease_no: u32, payload: &PayloadRef) -> bool {
     }
     let key = payload.uri.parse::<PayloadKey>();
     key.is_ok_and(|key| key.is_of(&record.tenant, &record.invocation_id, lease_no))
+}
+
+/// The words of a tool on what to do next, within their bound. Whether the call may be made again is not for it to say.
+fn with_own_advice(mut error: ToolError) -> ToolError {
+    error.can_retry = None;
+    error.recovery_suggestion =
+        error.recovery_suggestion.filter(|text| !text.trim().is_empty()).map(|text| cut(&text, MAX_SUGGESTION));
+    error
 }
 
 fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -> Result<Decided, ConvertError> {
@@ -235,6 +252,8 @@ impl Report {
             duration_ms: 0,
             progress_left_out: 0,
             cleaned: Vec::new(),
+            hints: None,
+            fallback_summary: None,
         }
     }
 

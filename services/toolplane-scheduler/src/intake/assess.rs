@@ -17,7 +17,7 @@ use toolplane_records::vocabulary::{Behavior, ErrorClass};
 use super::asker::Asker;
 use super::decide::{PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
-use super::refusals::{no_executor, runtime_error, schema_error};
+use super::refusals::{no_background, no_executor, runtime_error, schema_error};
 use super::request::decision_request;
 use super::resolve::Resolved;
 use super::spec::CallSpec;
@@ -102,6 +102,11 @@ impl Preparer {
             acceptance.inputs = inputs.refs(tool.sensitive());
             acceptance.safety = tool.evaluate(inputs.call()).safety;
             return Ok(Preparation::ValuesRefused { error: *error }.into());
+        }
+        if spec.scheduling.background && !tool.plan.as_ref().is_some_and(|plan| plan.declared.supports_background) {
+            acceptance.inputs = inputs.refs(tool.sensitive());
+            acceptance.safety = tool.evaluate(inputs.call()).safety;
+            return Ok(Preparation::ValuesRefused { error: no_background(&spec.tool.name) }.into());
         }
         if let Some(error) = self.preflight(spec, tool) {
             acceptance.inputs = inputs.refs(tool.sensitive());
@@ -234,6 +239,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         caller_actor: caller.actor.as_deref().filter(|_| caller.authenticated).map(SmolStr::from),
         assurance: context.assurance.clone(),
         permission_mode: context.permission_mode.clone(),
+        background: scheduling.background,
         held_by_batch: spec.member.is_some(),
         hooks: Vec::new(),
     }

@@ -130,6 +130,7 @@ impl BatchSpec {
             depends_on: call.depends_on.clone(),
             sibling_failure_policy: call.sibling_failure_policy,
             interrupt_behavior,
+            background: call.spec.scheduling.background,
             released: false,
             ended: None,
             yield_seq: None,

@@ -24,6 +24,20 @@ pub(super) fn no_executor(name: &str) -> ToolError {
     error
 }
 
+/// The call is to go on in the background, and its tool does not declare that it may.
+pub(super) fn no_background(name: &str) -> ToolError {
+    let mut error = ToolError::of(
+        codes::BACKGROUND_UNSUPPORTED,
+        format!(
+            "`spec.background` is set, and the execution profile of `{name}` does not declare `supports_background`"
+        ),
+    );
+    error.side_effects = Some("none".to_owned());
+    let rule = "must not be set: the tool does not run in the background".to_owned();
+    error.field_violations = vec![FieldViolation { field: "spec.background".to_owned(), description: rule }];
+    error
+}
+
 /// The input as the executor would get it lacks something that callers cannot give.
 pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
     let mut error = ToolError::of(

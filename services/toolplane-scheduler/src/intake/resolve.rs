@@ -285,6 +285,7 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
     }
     let mut error = ToolError::of(code, message);
+    error.next_steps = answer.similar_names;
     if code == codes::SURFACE_HIDDEN {
         (error.error_class, error.recoverability) = hidden_class(&answer.reason);
         error.error_code = code.of(&answer.reason);

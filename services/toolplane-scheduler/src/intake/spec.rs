@@ -90,6 +90,8 @@ pub(crate) struct CallScheduling {
     pub resource_locks: Vec<ResourceLock>,
     /// Where the caller wants the locks to apply.
     pub lock_domain: Option<SmolStr>,
+    /// The caller does not wait for it.
+    pub background: bool,
 }
 
 /// What tells whether a call was asked for before.
@@ -207,7 +209,14 @@ impl CallSpec {
                 permission_mode,
                 assurance,
             },
-            scheduling: CallScheduling { timeout_ms, scheduler_policy_ref, band, resource_locks, lock_domain },
+            scheduling: CallScheduling {
+                timeout_ms,
+                scheduler_policy_ref,
+                band,
+                resource_locks,
+                lock_domain,
+                background: spec.background,
+            },
             member: None,
             repeat: CallRepeat { idempotency_key, digest: Digest::of(b""), may_exist },
         };
@@ -247,6 +256,9 @@ impl CallSpec {
         }
         if scheduling.band != Band::Normal {
             parts.push(scheduling.band.as_str().as_bytes().to_vec());
+        }
+        if scheduling.background {
+            parts.push(b"in the background".to_vec());
         }
         if let Some(assurance) = &context.assurance {
             parts.push(JsonPayload::of(assurance).bytes().to_vec());

@@ -17,7 +17,7 @@ use toolplane_records::vocabulary::InterruptBehavior;
 use super::spec::BatchPlacement;
 use crate::error::CallError;
 use crate::identity::digest_of;
-use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
+use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedOutput, PlannedTool};
 
 /// Executions of an idempotent call, the first included.
 const IDEMPOTENT_ATTEMPTS: u32 = 3;
@@ -181,5 +181,6 @@ fn plan(registration: &Registration, facts: &ToolFacts, digest: Digest, limits: 
         supports_context_modifiers: profile.supports_context_modifiers,
         matching: PlannedMatching::of(facts),
         output_schema: registration.output_schema().cloned(),
+        declared: PlannedOutput::of(registration),
     })
 }

@@ -36,7 +36,7 @@ use crate::calls::{Admission, Admitted, CallFilter};
 use crate::dispatch::{EveryDecisionHolds, PoolGap, Started, WorkerInfo, WorkerLink, WorkerMessage, lost, receipts};
 use crate::groups::{AdmittedBatch, BatchAdmission, BatchNews, BatchStart, BatchWatch};
 use crate::limits::ToolBound;
-use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
+use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedOutput, PlannedTool};
 use crate::storage::keys::{self, payload_uri};
 use crate::watch::Watch;
 
@@ -229,6 +229,7 @@ impl Bench {
             resource_locks: Vec::new(),
             lock_domain: None,
             batch: None,
+            background: false,
             held_by_batch: false,
             hooks: vec![],
             caller_ref: None,
@@ -285,6 +286,7 @@ fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
         supports_cancel: true,
         matching: PlannedMatching::default(),
         output_schema: None,
+        declared: PlannedOutput::default(),
     }
 }
 
@@ -313,6 +315,7 @@ fn succeeded(text: &str) -> Box<ReportedOutcome> {
         undeclared_modifiers: 0,
         redaction_state: None,
         cleaned: Vec::new(),
+        rendering_hints: None,
     })
 }
 

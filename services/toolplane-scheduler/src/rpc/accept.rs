@@ -84,7 +84,10 @@ impl Accepting {
         request: v1::CallRequest,
         left: Option<Duration>,
     ) -> Result<v1::CallResponse, CallError> {
-        let until = Instant::now() + patience::within(patience::of(request.wait_ms), left);
+        // Nobody waits for a call in the background.
+        let waits = !request.spec.as_ref().is_some_and(|spec| spec.background);
+        let patience = if waits { patience::within(patience::of(request.wait_ms), left) } else { Duration::ZERO };
+        let until = Instant::now() + patience;
         let mut accepted = self.accept(caller, request.spec).await?;
         let acceptance = Some(self.acceptance(&accepted));
         if let Ok(ended) = timeout_at(until, accepted.watch.end()).await

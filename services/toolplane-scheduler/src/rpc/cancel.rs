@@ -27,11 +27,12 @@ impl Canceling {
         request: v1::CancelInvocationRequest,
     ) -> Result<v1::CancelInvocationResponse, CallError> {
         check_request_id(&request.request_id)?;
+        let abort_reason = abort_reason(&request.abort_reason)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let command = |_: &Invocation| Command::RequestCancel {
             requested_by: short(caller.doer(&request.requested_by), 256),
             message: short(&request.reason, 1024),
-            abort_reason: AbortReason::UserInterruption,
+            abort_reason,
         };
         let waited = record.status == InvocationStatus::AwaitingApproval;
         let record = match self.calls.command(&record.key(), command).await {
@@ -53,6 +54,16 @@ impl Canceling {
             cancel: record.cancel.as_ref().map(Into::into),
             invocation: Some((&*record).into()),
         })
+    }
+}
+
+/// Why a caller may have a call stopped. What else stops calls the cluster says itself.
+fn abort_reason(word: &str) -> Result<AbortReason, CallError> {
+    match word {
+        "" => Ok(AbortReason::UserInterruption),
+        word if word == AbortReason::UserInterruption.as_str() => Ok(AbortReason::UserInterruption),
+        word if word == AbortReason::Fallback.as_str() => Ok(AbortReason::Fallback),
+        _ => Err(CallError::invalid("abort_reason", "must be `user_interruption` or `fallback`, or empty")),
     }
 }
 

@@ -69,7 +69,7 @@ impl Session {
         let link = Arc::new(WorkerLink::new(info, sender));
         let goodbye = AtomicBool::new(false);
         let backlog = reports.collect();
-        let session = Self { parts, link, holder, news: Arc::default(), backlog, goodbye };
+        let session = Self { parts, link, holder, news: Arc::default(), in_turn: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
         session.settle_held(held).await?;
         if previous_dead {

@@ -68,6 +68,10 @@ pub(crate) fn offer(
             tool_kind: plan.matching.tool_kind.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
             hooks_follow: asked,
             tool_namespace: plan.matching.namespace.clone(),
+            supports_partial_results: plan.declared.supports_partial_results,
+            resume_token: record.resume_token.as_deref().map(str::to_owned),
+            artifact_expectations: plan.declared.artifact_expectations.clone(),
+            supports_artifacts: plan.declared.supports_artifacts,
         }),
     }
 }

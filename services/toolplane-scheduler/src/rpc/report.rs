@@ -12,10 +12,12 @@ use toolplane_records::progress::ToolProgress;
 
 use super::answer;
 use super::news::News;
+use super::partial::{self, Unfit};
 use super::wire::{self, lease_key, lease_of};
 use super::worker_parts::WorkerParts;
 use crate::dispatch::{Started, WorkerLink, WorkerMessage};
 use crate::ending::ReportReceipt;
+use crate::plan::{DispatchPlan, PlannedOutput};
 use crate::storage::RecordError;
 
 /// Longest question, in characters.
@@ -61,6 +63,12 @@ impl CallReports {
                 Ok(progress) => Box::pin(self.progress(&lease, progress)).await,
                 Err(error) => refuse(&self.link, report.lease, "progress", error.field, error.rule),
             },
+            Report::Partial(partial) => {
+                let told = partial.lease.clone();
+                if let Err(Unfit { field, rule }) = Box::pin(self.partial(&lease, partial)).await {
+                    refuse(&self.link, told, "partial", field.to_owned(), rule);
+                }
+            }
             Report::Done(done) => {
                 let id = lease.invocation_id.clone();
                 // Unanswered, the worker reports again.
@@ -98,6 +106,10 @@ impl CallReports {
                 self.news.end(name);
                 return;
             };
+            if !self.plan(&record).await.is_some_and(|plan| plan.declared.supports_progress) {
+                self.news.left_out(name);
+                continue;
+            }
             for text in [&mut progress.message, &mut progress.current_step] {
                 self.parts.cleaning.said(&record, text);
             }
@@ -113,6 +125,29 @@ impl CallReports {
                 }
             }
         }
+    }
+
+    /// An execution shows what it has so far.
+    async fn partial(&self, lease: &LeaseKey, reported: v1::PartialReported) -> Result<(), Unfit> {
+        // A call that is not there shows nothing.
+        let Ok(record) = self.parts.calls.cached(&lease.call()).await else { return Ok(()) };
+        let plan = self.plan(&record).await;
+        let nothing = PlannedOutput::default();
+        let declared = plan.as_ref().map_or(&nothing, |plan| &plan.declared);
+        let partial = partial::read(reported, declared, |blocks| self.parts.cleaning.blocks(&record, blocks))?;
+        let command = |_: &_| Command::Partial { lease: lease.clone(), partial: partial.clone() };
+        match self.parts.calls.command(&lease.call(), command).await {
+            Err(RecordError::Refused { refusal: Refusal::NothingToDo, .. }) => Err(partial::too_many()),
+            stored => {
+                self.heed(lease, stored);
+                Ok(())
+            }
+        }
+    }
+
+    /// How the call runs; none where that is not known.
+    async fn plan(&self, record: &Invocation) -> Option<Arc<DispatchPlan>> {
+        self.parts.calls.plans().of(record).await.ok().flatten()
     }
 
     /// The first effect of a call that must not run twice waits for this to be durable.

@@ -17,6 +17,7 @@ use toolplane_runtime::server::ConnectionLife;
 
 use super::beat::{Beat, renew};
 use super::hello;
+use super::in_turn::{InTurn, Put};
 use super::news::News;
 use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of, name_of};
@@ -30,6 +31,7 @@ pub(crate) struct Session {
     /// For whom the worker speaks: this start of it, and its earlier ones when it says that nothing of them is left.
     pub(super) holder: Holder,
     pub(super) news: Arc<News>,
+    pub(super) in_turn: Arc<InTurn>,
     /// Reports that came with the hello.
     pub(super) backlog: Vec<v1::WorkerReport>,
     /// The worker ends on purpose.
@@ -86,7 +88,11 @@ impl Session {
             }
         }
         let environment = self.parts.calls.storage().environment();
-        for reports in by_lease.into_values() {
+        for (lease, reports) in by_lease {
+            let reports = self.put_in_turn(&lease, reports);
+            if reports.is_empty() {
+                continue;
+            }
             let call = self.call_reports();
             environment.spawn(async move {
                 for report in reports {
@@ -94,6 +100,33 @@ impl Session {
                 }
             });
         }
+    }
+
+    /// Partial results, and what comes while some are being taken, are taken one after the other, whichever messages they came in; gives
+    /// back the others. Progress needs no turn: the newest counts.
+    fn put_in_turn(&self, lease: &str, reports: Vec<Report>) -> Vec<Report> {
+        let partial = |report: &Report| matches!(report, Report::Partial(_));
+        if !reports.iter().any(partial) && !self.in_turn.any(lease) {
+            return reports;
+        }
+        let (progress, reports): (Vec<_>, Vec<_>) =
+            reports.into_iter().partition(|report| matches!(report, Report::Progress(_)));
+        for report in reports {
+            let (name, told) = (name_of(&report), lease_of(&report).cloned());
+            match self.in_turn.put(lease, report) {
+                Put::Waits => {}
+                Put::Full => refuse(&self.link, told, name, String::new(), "came too fast after others".to_owned()),
+                Put::Begin => {
+                    let (call, in_turn, lease) = (self.call_reports(), self.in_turn.clone(), lease.to_owned());
+                    self.parts.calls.storage().environment().spawn(async move {
+                        while let Some(report) = in_turn.next(&lease) {
+                            call.take(report).await;
+                        }
+                    });
+                }
+            }
+        }
+        progress
     }
 
     /// Takes reports of single calls for this session.

@@ -270,6 +270,7 @@ fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
         undeclared_modifiers: 0,
         redaction_state: None,
         cleaned: Vec::new(),
+        rendering_hints: None,
     }
 }
 

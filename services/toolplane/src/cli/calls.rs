@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use toolplane_proto::v1;
 use toolplane_records::invocation::{InputBodies, Invocation};
+use toolplane_records::vocabulary::AbortReason;
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -45,6 +46,9 @@ pub(crate) struct CancelArgs {
     /// Why, for the record.
     #[arg(long, default_value = "")]
     reason: String,
+    /// The model stream that made the call is thrown away: its result is discarded, for it has no reader.
+    #[arg(long)]
+    fallback: bool,
     /// Who asks; counts only where the credential names no actor.
     #[arg(long = "as", env = "USER", default_value = "")]
     who: String,
@@ -132,6 +136,7 @@ pub(crate) async fn cancel(
         reason: args.reason,
         requested_by: args.who,
         request_id: uuid::Uuid::now_v7().to_string(),
+        abort_reason: if args.fallback { AbortReason::Fallback.as_str().to_owned() } else { String::new() },
     };
     let answer = connection.invocations().cancel_invocation(request).await?.into_inner();
     let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;

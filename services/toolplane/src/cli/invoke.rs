@@ -36,6 +36,9 @@ pub(crate) struct InvokeArgs {
     /// Only submit; do not wait for the result.
     #[arg(long)]
     detach: bool,
+    /// Let it go on in the background: as `--detach`, and each stage is told as progress. Only for tools that declare it.
+    #[arg(long)]
+    background: bool,
     /// Give up after this time, waiting for approval included.
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
@@ -79,6 +82,7 @@ pub(crate) async fn run(
         },
         timeout_ms: args.timeout_ms.unwrap_or_default(),
         no_approver: args.no_approver,
+        background: args.background,
         session_ref: args.session.unwrap_or_default(),
         resource_locks: args.locks,
         lock_domain: args.lock_domain.unwrap_or_default(),
@@ -86,7 +90,7 @@ pub(crate) async fn run(
         ..Default::default()
     };
     args.manner.apply(&mut spec);
-    match args.detach {
+    match args.detach || args.background {
         true => submit(spec, connection, out).await,
         false => call(spec, args.wait, connection, out).await,
     }
@@ -179,6 +183,7 @@ async fn ask_to_stop(invocation_id: String, connection: &Connection) -> Result<(
         reason: "interrupted at the command line".to_owned(),
         requested_by: PRODUCER.to_owned(),
         request_id: uuid::Uuid::now_v7().to_string(),
+        abort_reason: String::new(),
     };
     connection.invocations().cancel_invocation(request).await?;
     Ok(())

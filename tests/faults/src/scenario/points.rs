@@ -251,6 +251,7 @@ async fn deed(load: std::sync::Arc<Load>, deed: Deed, invocation: String, front:
                     reason: "a fault test".to_owned(),
                     requested_by: "faults".to_owned(),
                     request_id: request_id.clone(),
+                    ..Default::default()
                 };
                 load.client(turn).invocations().cancel_invocation(request).await.is_ok()
             }

@@ -78,6 +78,9 @@ fn error() -> ToolError {
         side_effects: some("unknown"),
         blocked_path: some("/etc"),
         field_violations: vec![FieldViolation { field: "/path".to_owned(), description: "is required".to_owned() }],
+        recovery_suggestion: some("Give the path."),
+        next_steps: strings(&["files.list_dir"]),
+        can_retry: Some(false),
     }
 }
 
@@ -92,6 +95,8 @@ fn result() -> ToolResult {
         structured_content: Some(json(r#"{"n":18446744073709551617,"f":1.0}"#)),
         model_facing_content: vec![ContentBlock::Text { text: "hello".to_owned() }],
         ui_facing_summary: "read 1 file".to_owned(),
+        ui_facing_rendering: Some(json(r#"{"kind":"text","title":"files.read_file"}"#)),
+        transcript_search_text: "hello".to_owned(),
         resource_refs: vec![resource()],
         artifact_refs: vec![artifact()],
         evidence_refs: strings(&["ev-1"]),

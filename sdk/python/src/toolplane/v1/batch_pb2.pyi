@@ -42,7 +42,7 @@ class Batch(_message.Message):
     def __init__(self, schema_version: _Optional[str] = ..., batch_id: _Optional[str] = ..., tenant: _Optional[str] = ..., policy: _Optional[_Union[_scheduler_policy_pb2.SchedulerPolicy, _Mapping]] = ..., session_ref: _Optional[str] = ..., lock_domain: _Optional[str] = ..., request_digest: _Optional[str] = ..., idempotency_key: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., members: _Optional[_Iterable[_Union[BatchMember, _Mapping]]] = ..., next_yield: _Optional[int] = ..., yields: _Optional[int] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class BatchMember(_message.Message):
-    __slots__ = ("invocation_id", "tool_name", "depends_on", "sibling_failure_policy", "interrupt_behavior", "released", "ended", "ended_code", "yield_seq", "canceled_by", "discarded")
+    __slots__ = ("invocation_id", "tool_name", "depends_on", "sibling_failure_policy", "interrupt_behavior", "released", "ended", "ended_code", "yield_seq", "canceled_by", "discarded", "background")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAME_FIELD_NUMBER: _ClassVar[int]
     DEPENDS_ON_FIELD_NUMBER: _ClassVar[int]
@@ -54,6 +54,7 @@ class BatchMember(_message.Message):
     YIELD_SEQ_FIELD_NUMBER: _ClassVar[int]
     CANCELED_BY_FIELD_NUMBER: _ClassVar[int]
     DISCARDED_FIELD_NUMBER: _ClassVar[int]
+    BACKGROUND_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     tool_name: str
     depends_on: _containers.RepeatedScalarFieldContainer[int]
@@ -65,4 +66,5 @@ class BatchMember(_message.Message):
     yield_seq: int
     canceled_by: int
     discarded: bool
-    def __init__(self, invocation_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., depends_on: _Optional[_Iterable[int]] = ..., sibling_failure_policy: _Optional[_Union[_vocabulary_pb2.SiblingFailurePolicy, str]] = ..., interrupt_behavior: _Optional[_Union[_vocabulary_pb2.InterruptBehavior, str]] = ..., released: bool = ..., ended: _Optional[str] = ..., ended_code: _Optional[_Union[_vocabulary_pb2.InvocationStatus, str]] = ..., yield_seq: _Optional[int] = ..., canceled_by: _Optional[int] = ..., discarded: bool = ...) -> None: ...
+    background: bool
+    def __init__(self, invocation_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., depends_on: _Optional[_Iterable[int]] = ..., sibling_failure_policy: _Optional[_Union[_vocabulary_pb2.SiblingFailurePolicy, str]] = ..., interrupt_behavior: _Optional[_Union[_vocabulary_pb2.InterruptBehavior, str]] = ..., released: bool = ..., ended: _Optional[str] = ..., ended_code: _Optional[_Union[_vocabulary_pb2.InvocationStatus, str]] = ..., yield_seq: _Optional[int] = ..., canceled_by: _Optional[int] = ..., discarded: bool = ..., background: bool = ...) -> None: ...

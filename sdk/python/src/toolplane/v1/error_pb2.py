@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18toolplane/v1/error.proto\x12\x0ctoolplane.v1\x1a\x1dtoolplane/v1/vocabulary.proto\"\xb8\x04\n\tToolError\x12\x12\n\nerror_code\x18\x01 \x01(\t\x12\x13\n\x0b\x65rror_class\x18\x02 \x01(\t\x12\x32\n\x10\x65rror_class_code\x18\x03 \x01(\x0e\x32\x18.toolplane.v1.ErrorClass\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x16\n\x0erecoverability\x18\x05 \x01(\t\x12\x39\n\x13recoverability_code\x18\x06 \x01(\x0e\x32\x1c.toolplane.v1.Recoverability\x12\x1b\n\x0eretry_after_ms\x18\x07 \x01(\x04H\x00\x88\x01\x01\x12\x1d\n\x10native_error_ref\x18\x08 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x0bpolicy_refs\x18\t \x03(\t\x12\x15\n\revidence_refs\x18\n \x03(\t\x12\x14\n\x0c\x61\x62ort_reason\x18\x0b \x01(\t\x12\x34\n\x11\x61\x62ort_reason_code\x18\x0c \x01(\x0e\x32\x19.toolplane.v1.AbortReason\x12\x19\n\x0cside_effects\x18\r \x01(\tH\x02\x88\x01\x01\x12\x19\n\x0c\x62locked_path\x18\x0e \x01(\tH\x03\x88\x01\x01\x12\x36\n\x10\x66ield_violations\x18\x0f \x03(\x0b\x32\x1c.toolplane.v1.FieldViolationB\x11\n\x0f_retry_after_msB\x13\n\x11_native_error_refB\x0f\n\r_side_effectsB\x0f\n\r_blocked_path\"4\n\x0e\x46ieldViolation\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18toolplane/v1/error.proto\x12\x0ctoolplane.v1\x1a\x1dtoolplane/v1/vocabulary.proto\"\xac\x05\n\tToolError\x12\x12\n\nerror_code\x18\x01 \x01(\t\x12\x13\n\x0b\x65rror_class\x18\x02 \x01(\t\x12\x32\n\x10\x65rror_class_code\x18\x03 \x01(\x0e\x32\x18.toolplane.v1.ErrorClass\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x16\n\x0erecoverability\x18\x05 \x01(\t\x12\x39\n\x13recoverability_code\x18\x06 \x01(\x0e\x32\x1c.toolplane.v1.Recoverability\x12\x1b\n\x0eretry_after_ms\x18\x07 \x01(\x04H\x00\x88\x01\x01\x12\x1d\n\x10native_error_ref\x18\x08 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x0bpolicy_refs\x18\t \x03(\t\x12\x15\n\revidence_refs\x18\n \x03(\t\x12\x14\n\x0c\x61\x62ort_reason\x18\x0b \x01(\t\x12\x34\n\x11\x61\x62ort_reason_code\x18\x0c \x01(\x0e\x32\x19.toolplane.v1.AbortReason\x12\x19\n\x0cside_effects\x18\r \x01(\tH\x02\x88\x01\x01\x12\x19\n\x0c\x62locked_path\x18\x0e \x01(\tH\x03\x88\x01\x01\x12\x36\n\x10\x66ield_violations\x18\x0f \x03(\x0b\x32\x1c.toolplane.v1.FieldViolation\x12 \n\x13recovery_suggestion\x18\x10 \x01(\tH\x04\x88\x01\x01\x12\x12\n\nnext_steps\x18\x11 \x03(\t\x12\x16\n\tcan_retry\x18\x12 \x01(\x08H\x05\x88\x01\x01\x42\x11\n\x0f_retry_after_msB\x13\n\x11_native_error_refB\x0f\n\r_side_effectsB\x0f\n\r_blocked_pathB\x16\n\x14_recovery_suggestionB\x0c\n\n_can_retry\"4\n\x0e\x46ieldViolation\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,7 +33,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.error_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TOOLERROR']._serialized_start=74
-  _globals['_TOOLERROR']._serialized_end=642
-  _globals['_FIELDVIOLATION']._serialized_start=644
-  _globals['_FIELDVIOLATION']._serialized_end=696
+  _globals['_TOOLERROR']._serialized_end=758
+  _globals['_FIELDVIOLATION']._serialized_start=760
+  _globals['_FIELDVIOLATION']._serialized_end=812
 # @@protoc_insertion_point(module_scope)

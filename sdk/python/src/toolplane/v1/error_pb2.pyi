@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ToolError(_message.Message):
-    __slots__ = ("error_code", "error_class", "error_class_code", "message", "recoverability", "recoverability_code", "retry_after_ms", "native_error_ref", "policy_refs", "evidence_refs", "abort_reason", "abort_reason_code", "side_effects", "blocked_path", "field_violations")
+    __slots__ = ("error_code", "error_class", "error_class_code", "message", "recoverability", "recoverability_code", "retry_after_ms", "native_error_ref", "policy_refs", "evidence_refs", "abort_reason", "abort_reason_code", "side_effects", "blocked_path", "field_violations", "recovery_suggestion", "next_steps", "can_retry")
     ERROR_CODE_FIELD_NUMBER: _ClassVar[int]
     ERROR_CLASS_FIELD_NUMBER: _ClassVar[int]
     ERROR_CLASS_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,9 @@ class ToolError(_message.Message):
     SIDE_EFFECTS_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_PATH_FIELD_NUMBER: _ClassVar[int]
     FIELD_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    RECOVERY_SUGGESTION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_STEPS_FIELD_NUMBER: _ClassVar[int]
+    CAN_RETRY_FIELD_NUMBER: _ClassVar[int]
     error_code: str
     error_class: str
     error_class_code: _vocabulary_pb2.ErrorClass
@@ -39,7 +42,10 @@ class ToolError(_message.Message):
     side_effects: str
     blocked_path: str
     field_violations: _containers.RepeatedCompositeFieldContainer[FieldViolation]
-    def __init__(self, error_code: _Optional[str] = ..., error_class: _Optional[str] = ..., error_class_code: _Optional[_Union[_vocabulary_pb2.ErrorClass, str]] = ..., message: _Optional[str] = ..., recoverability: _Optional[str] = ..., recoverability_code: _Optional[_Union[_vocabulary_pb2.Recoverability, str]] = ..., retry_after_ms: _Optional[int] = ..., native_error_ref: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., abort_reason: _Optional[str] = ..., abort_reason_code: _Optional[_Union[_vocabulary_pb2.AbortReason, str]] = ..., side_effects: _Optional[str] = ..., blocked_path: _Optional[str] = ..., field_violations: _Optional[_Iterable[_Union[FieldViolation, _Mapping]]] = ...) -> None: ...
+    recovery_suggestion: str
+    next_steps: _containers.RepeatedScalarFieldContainer[str]
+    can_retry: bool
+    def __init__(self, error_code: _Optional[str] = ..., error_class: _Optional[str] = ..., error_class_code: _Optional[_Union[_vocabulary_pb2.ErrorClass, str]] = ..., message: _Optional[str] = ..., recoverability: _Optional[str] = ..., recoverability_code: _Optional[_Union[_vocabulary_pb2.Recoverability, str]] = ..., retry_after_ms: _Optional[int] = ..., native_error_ref: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., abort_reason: _Optional[str] = ..., abort_reason_code: _Optional[_Union[_vocabulary_pb2.AbortReason, str]] = ..., side_effects: _Optional[str] = ..., blocked_path: _Optional[str] = ..., field_violations: _Optional[_Iterable[_Union[FieldViolation, _Mapping]]] = ..., recovery_suggestion: _Optional[str] = ..., next_steps: _Optional[_Iterable[str]] = ..., can_retry: bool = ...) -> None: ...
 
 class FieldViolation(_message.Message):
     __slots__ = ("field", "description")

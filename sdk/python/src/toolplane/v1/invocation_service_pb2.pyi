@@ -26,7 +26,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class InvocationSpec(_message.Message):
-    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest")
+    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest", "background")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAME_FIELD_NUMBER: _ClassVar[int]
     MODEL_INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -46,6 +46,7 @@ class InvocationSpec(_message.Message):
     LOCK_DOMAIN_FIELD_NUMBER: _ClassVar[int]
     ASSURANCE_FIELD_NUMBER: _ClassVar[int]
     DECLARATION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    BACKGROUND_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     tool_name: str
     model_input: _payload_pb2.JsonPayload
@@ -65,7 +66,8 @@ class InvocationSpec(_message.Message):
     lock_domain: str
     assurance: _assurance_pb2.CallAssurance
     declaration_digest: str
-    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ...) -> None: ...
+    background: bool
+    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ..., background: bool = ...) -> None: ...
 
 class Acceptance(_message.Message):
     __slots__ = ("invocation_id", "durability", "durability_code", "duplicate")
@@ -202,16 +204,18 @@ class WatchInvocationResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
 
 class CancelInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "reason", "requested_by", "request_id")
+    __slots__ = ("invocation_id", "reason", "requested_by", "request_id", "abort_reason")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    ABORT_REASON_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     reason: str
     requested_by: str
     request_id: str
-    def __init__(self, invocation_id: _Optional[str] = ..., reason: _Optional[str] = ..., requested_by: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    abort_reason: str
+    def __init__(self, invocation_id: _Optional[str] = ..., reason: _Optional[str] = ..., requested_by: _Optional[str] = ..., request_id: _Optional[str] = ..., abort_reason: _Optional[str] = ...) -> None: ...
 
 class CancelInvocationResponse(_message.Message):
     __slots__ = ("invocation", "cancel")

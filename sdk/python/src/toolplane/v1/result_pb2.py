@@ -29,7 +29,7 @@ from toolplane.v1 import refs_pb2 as toolplane_dot_v1_dot_refs__pb2
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19toolplane/v1/result.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18toolplane/v1/error.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x17toolplane/v1/refs.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\x8e\x06\n\nToolResult\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x11\n\tresult_id\x18\x02 \x01(\t\x12\x15\n\rinvocation_id\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12/\n\x0bstatus_code\x18\x05 \x01(\x0e\x32\x1a.toolplane.v1.ResultStatus\x12\x10\n\x08is_error\x18\x06 \x01(\x08\x12+\n\x07\x63ontent\x18\x07 \x03(\x0b\x32\x1a.toolplane.v1.ContentBlock\x12\x35\n\x12structured_content\x18\x08 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x38\n\x14model_facing_content\x18\t \x03(\x0b\x32\x1a.toolplane.v1.ContentBlock\x12\x19\n\x11ui_facing_summary\x18\n \x01(\t\x12\x30\n\rresource_refs\x18\x0b \x03(\x0b\x32\x19.toolplane.v1.ResourceRef\x12\x30\n\rartifact_refs\x18\x0c \x03(\x0b\x32\x19.toolplane.v1.ArtifactRef\x12\x15\n\revidence_refs\x18\r \x03(\t\x12\x13\n\x0bpolicy_refs\x18\x0e \x03(\t\x12\x32\n\x0etelemetry_refs\x18\x0f \x03(\x0b\x32\x1a.toolplane.v1.TelemetryRef\x12\x18\n\x10persistence_refs\x18\x10 \x03(\t\x12\x0f\n\x07summary\x18\x11 \x01(\t\x12\x35\n\x0fredaction_state\x18\x12 \x01(\x0e\x32\x1c.toolplane.v1.RedactionState\x12&\n\x05\x65rror\x18\x13 \x01(\x0b\x32\x17.toolplane.v1.ToolError\x12.\n\ncreated_at\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x11\x63ontext_modifiers\x18\x15 \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\"\xf5\x04\n\x0c\x43ontentBlock\x12\'\n\x04text\x18\x01 \x01(\x0b\x32\x17.toolplane.v1.TextBlockH\x00\x12%\n\x03log\x18\x02 \x01(\x0b\x32\x16.toolplane.v1.LogBlockH\x00\x12\'\n\x04\x64iff\x18\x03 \x01(\x0b\x32\x17.toolplane.v1.DiffBlockH\x00\x12(\n\x04\x66ile\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefH\x00\x12\x32\n\rresource_link\x18\x05 \x01(\x0b\x32\x19.toolplane.v1.ResourceRefH\x00\x12\x31\n\x0c\x61rtifact_ref\x18\x06 \x01(\x0b\x32\x19.toolplane.v1.ArtifactRefH\x00\x12\x38\n\x14persisted_output_ref\x18\x07 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefH\x00\x12)\n\x05\x65mpty\x18\x08 \x01(\x0b\x32\x18.toolplane.v1.EmptyBlockH\x00\x12)\n\x05image\x18\t \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12)\n\x05\x61udio\x18\n \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12)\n\x05video\x18\x0b \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12;\n\x11\x65mbedded_resource\x18\x0c \x01(\x0b\x32\x1e.toolplane.v1.EmbeddedResourceH\x00\x12/\n\x0bhandoff_ref\x18\r \x01(\x0b\x32\x18.toolplane.v1.HandoffRefH\x00\x42\x07\n\x05\x62lock\"\x19\n\tTextBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\"(\n\x08LogBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06stream\x18\x02 \x01(\t\"~\n\tDiffBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\r\n\x05lines\x18\x03 \x03(\r\x12\x15\n\x08old_text\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x15\n\x08new_text\x18\x05 \x01(\tH\x01\x88\x01\x01\x42\x0b\n\t_old_textB\x0b\n\t_new_text\"L\n\nMediaBlock\x12)\n\x07payload\x18\x01 \x01(\x0b\x32\x18.toolplane.v1.PayloadRef\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\"z\n\x10\x45mbeddedResource\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x11\n\x04text\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x07payload\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefB\x07\n\x05_text\"M\n\nHandoffRef\x12\x12\n\nhandoff_id\x18\x01 \x01(\t\x12\x0e\n\x06target\x18\x02 \x01(\t\x12\x0b\n\x03uri\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\"\x0c\n\nEmptyBlockb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19toolplane/v1/result.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18toolplane/v1/error.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x17toolplane/v1/refs.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\xe6\x06\n\nToolResult\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x11\n\tresult_id\x18\x02 \x01(\t\x12\x15\n\rinvocation_id\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12/\n\x0bstatus_code\x18\x05 \x01(\x0e\x32\x1a.toolplane.v1.ResultStatus\x12\x10\n\x08is_error\x18\x06 \x01(\x08\x12+\n\x07\x63ontent\x18\x07 \x03(\x0b\x32\x1a.toolplane.v1.ContentBlock\x12\x35\n\x12structured_content\x18\x08 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x38\n\x14model_facing_content\x18\t \x03(\x0b\x32\x1a.toolplane.v1.ContentBlock\x12\x19\n\x11ui_facing_summary\x18\n \x01(\t\x12\x30\n\rresource_refs\x18\x0b \x03(\x0b\x32\x19.toolplane.v1.ResourceRef\x12\x30\n\rartifact_refs\x18\x0c \x03(\x0b\x32\x19.toolplane.v1.ArtifactRef\x12\x15\n\revidence_refs\x18\r \x03(\t\x12\x13\n\x0bpolicy_refs\x18\x0e \x03(\t\x12\x32\n\x0etelemetry_refs\x18\x0f \x03(\x0b\x32\x1a.toolplane.v1.TelemetryRef\x12\x18\n\x10persistence_refs\x18\x10 \x03(\t\x12\x0f\n\x07summary\x18\x11 \x01(\t\x12\x35\n\x0fredaction_state\x18\x12 \x01(\x0e\x32\x1c.toolplane.v1.RedactionState\x12&\n\x05\x65rror\x18\x13 \x01(\x0b\x32\x17.toolplane.v1.ToolError\x12.\n\ncreated_at\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x11\x63ontext_modifiers\x18\x15 \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x36\n\x13ui_facing_rendering\x18\x16 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x1e\n\x16transcript_search_text\x18\x17 \x01(\t\"\xf5\x04\n\x0c\x43ontentBlock\x12\'\n\x04text\x18\x01 \x01(\x0b\x32\x17.toolplane.v1.TextBlockH\x00\x12%\n\x03log\x18\x02 \x01(\x0b\x32\x16.toolplane.v1.LogBlockH\x00\x12\'\n\x04\x64iff\x18\x03 \x01(\x0b\x32\x17.toolplane.v1.DiffBlockH\x00\x12(\n\x04\x66ile\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefH\x00\x12\x32\n\rresource_link\x18\x05 \x01(\x0b\x32\x19.toolplane.v1.ResourceRefH\x00\x12\x31\n\x0c\x61rtifact_ref\x18\x06 \x01(\x0b\x32\x19.toolplane.v1.ArtifactRefH\x00\x12\x38\n\x14persisted_output_ref\x18\x07 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefH\x00\x12)\n\x05\x65mpty\x18\x08 \x01(\x0b\x32\x18.toolplane.v1.EmptyBlockH\x00\x12)\n\x05image\x18\t \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12)\n\x05\x61udio\x18\n \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12)\n\x05video\x18\x0b \x01(\x0b\x32\x18.toolplane.v1.MediaBlockH\x00\x12;\n\x11\x65mbedded_resource\x18\x0c \x01(\x0b\x32\x1e.toolplane.v1.EmbeddedResourceH\x00\x12/\n\x0bhandoff_ref\x18\r \x01(\x0b\x32\x18.toolplane.v1.HandoffRefH\x00\x42\x07\n\x05\x62lock\"\x19\n\tTextBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\"(\n\x08LogBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06stream\x18\x02 \x01(\t\"~\n\tDiffBlock\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\r\n\x05lines\x18\x03 \x03(\r\x12\x15\n\x08old_text\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x15\n\x08new_text\x18\x05 \x01(\tH\x01\x88\x01\x01\x42\x0b\n\t_old_textB\x0b\n\t_new_text\"L\n\nMediaBlock\x12)\n\x07payload\x18\x01 \x01(\x0b\x32\x18.toolplane.v1.PayloadRef\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\"z\n\x10\x45mbeddedResource\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x11\n\x04text\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x07payload\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.PayloadRefB\x07\n\x05_text\"M\n\nHandoffRef\x12\x12\n\nhandoff_id\x18\x01 \x01(\t\x12\x0e\n\x06target\x18\x02 \x01(\t\x12\x0b\n\x03uri\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\"\x0c\n\nEmptyBlockb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,21 +37,21 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.result_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TOOLRESULT']._serialized_start=187
-  _globals['_TOOLRESULT']._serialized_end=969
-  _globals['_CONTENTBLOCK']._serialized_start=972
-  _globals['_CONTENTBLOCK']._serialized_end=1601
-  _globals['_TEXTBLOCK']._serialized_start=1603
-  _globals['_TEXTBLOCK']._serialized_end=1628
-  _globals['_LOGBLOCK']._serialized_start=1630
-  _globals['_LOGBLOCK']._serialized_end=1670
-  _globals['_DIFFBLOCK']._serialized_start=1672
-  _globals['_DIFFBLOCK']._serialized_end=1798
-  _globals['_MEDIABLOCK']._serialized_start=1800
-  _globals['_MEDIABLOCK']._serialized_end=1876
-  _globals['_EMBEDDEDRESOURCE']._serialized_start=1878
-  _globals['_EMBEDDEDRESOURCE']._serialized_end=2000
-  _globals['_HANDOFFREF']._serialized_start=2002
-  _globals['_HANDOFFREF']._serialized_end=2079
-  _globals['_EMPTYBLOCK']._serialized_start=2081
-  _globals['_EMPTYBLOCK']._serialized_end=2093
+  _globals['_TOOLRESULT']._serialized_end=1057
+  _globals['_CONTENTBLOCK']._serialized_start=1060
+  _globals['_CONTENTBLOCK']._serialized_end=1689
+  _globals['_TEXTBLOCK']._serialized_start=1691
+  _globals['_TEXTBLOCK']._serialized_end=1716
+  _globals['_LOGBLOCK']._serialized_start=1718
+  _globals['_LOGBLOCK']._serialized_end=1758
+  _globals['_DIFFBLOCK']._serialized_start=1760
+  _globals['_DIFFBLOCK']._serialized_end=1886
+  _globals['_MEDIABLOCK']._serialized_start=1888
+  _globals['_MEDIABLOCK']._serialized_end=1964
+  _globals['_EMBEDDEDRESOURCE']._serialized_start=1966
+  _globals['_EMBEDDEDRESOURCE']._serialized_end=2088
+  _globals['_HANDOFFREF']._serialized_start=2090
+  _globals['_HANDOFFREF']._serialized_end=2167
+  _globals['_EMPTYBLOCK']._serialized_start=2169
+  _globals['_EMPTYBLOCK']._serialized_end=2181
 # @@protoc_insertion_point(module_scope)

@@ -14,7 +14,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ToolResult(_message.Message):
-    __slots__ = ("schema_version", "result_id", "invocation_id", "status", "status_code", "is_error", "content", "structured_content", "model_facing_content", "ui_facing_summary", "resource_refs", "artifact_refs", "evidence_refs", "policy_refs", "telemetry_refs", "persistence_refs", "summary", "redaction_state", "error", "created_at", "context_modifiers")
+    __slots__ = ("schema_version", "result_id", "invocation_id", "status", "status_code", "is_error", "content", "structured_content", "model_facing_content", "ui_facing_summary", "resource_refs", "artifact_refs", "evidence_refs", "policy_refs", "telemetry_refs", "persistence_refs", "summary", "redaction_state", "error", "created_at", "context_modifiers", "ui_facing_rendering", "transcript_search_text")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     RESULT_ID_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,8 @@ class ToolResult(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_MODIFIERS_FIELD_NUMBER: _ClassVar[int]
+    UI_FACING_RENDERING_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_SEARCH_TEXT_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     result_id: str
     invocation_id: str
@@ -57,7 +59,9 @@ class ToolResult(_message.Message):
     error: _error_pb2.ToolError
     created_at: _timestamp_pb2.Timestamp
     context_modifiers: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
-    def __init__(self, schema_version: _Optional[str] = ..., result_id: _Optional[str] = ..., invocation_id: _Optional[str] = ..., status: _Optional[str] = ..., status_code: _Optional[_Union[_vocabulary_pb2.ResultStatus, str]] = ..., is_error: bool = ..., content: _Optional[_Iterable[_Union[ContentBlock, _Mapping]]] = ..., structured_content: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., model_facing_content: _Optional[_Iterable[_Union[ContentBlock, _Mapping]]] = ..., ui_facing_summary: _Optional[str] = ..., resource_refs: _Optional[_Iterable[_Union[_refs_pb2.ResourceRef, _Mapping]]] = ..., artifact_refs: _Optional[_Iterable[_Union[_refs_pb2.ArtifactRef, _Mapping]]] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., telemetry_refs: _Optional[_Iterable[_Union[_refs_pb2.TelemetryRef, _Mapping]]] = ..., persistence_refs: _Optional[_Iterable[str]] = ..., summary: _Optional[str] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., context_modifiers: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
+    ui_facing_rendering: _payload_pb2.JsonPayload
+    transcript_search_text: str
+    def __init__(self, schema_version: _Optional[str] = ..., result_id: _Optional[str] = ..., invocation_id: _Optional[str] = ..., status: _Optional[str] = ..., status_code: _Optional[_Union[_vocabulary_pb2.ResultStatus, str]] = ..., is_error: bool = ..., content: _Optional[_Iterable[_Union[ContentBlock, _Mapping]]] = ..., structured_content: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., model_facing_content: _Optional[_Iterable[_Union[ContentBlock, _Mapping]]] = ..., ui_facing_summary: _Optional[str] = ..., resource_refs: _Optional[_Iterable[_Union[_refs_pb2.ResourceRef, _Mapping]]] = ..., artifact_refs: _Optional[_Iterable[_Union[_refs_pb2.ArtifactRef, _Mapping]]] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., telemetry_refs: _Optional[_Iterable[_Union[_refs_pb2.TelemetryRef, _Mapping]]] = ..., persistence_refs: _Optional[_Iterable[str]] = ..., summary: _Optional[str] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., context_modifiers: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ..., ui_facing_rendering: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., transcript_search_text: _Optional[str] = ...) -> None: ...
 
 class ContentBlock(_message.Message):
     __slots__ = ("text", "log", "diff", "file", "resource_link", "artifact_ref", "persisted_output_ref", "empty", "image", "audio", "video", "embedded_resource", "handoff_ref")

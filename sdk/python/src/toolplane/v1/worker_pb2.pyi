@@ -94,7 +94,7 @@ class WorkerCredentials(_message.Message):
     def __init__(self, names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class WorkerReport(_message.Message):
-    __slots__ = ("hello", "ready", "received", "start_requested", "progress", "done", "cancel_acknowledged", "heartbeat", "released", "goodbye", "input_requested", "provider_changed", "credentials")
+    __slots__ = ("hello", "ready", "received", "start_requested", "progress", "done", "cancel_acknowledged", "heartbeat", "released", "goodbye", "input_requested", "provider_changed", "credentials", "partial")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     READY_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_FIELD_NUMBER: _ClassVar[int]
@@ -108,6 +108,7 @@ class WorkerReport(_message.Message):
     INPUT_REQUESTED_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_CHANGED_FIELD_NUMBER: _ClassVar[int]
     CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
     hello: WorkerHello
     ready: WorkerReady
     received: LeaseReceived
@@ -121,7 +122,8 @@ class WorkerReport(_message.Message):
     input_requested: InputRequested
     provider_changed: ProviderChanged
     credentials: WorkerCredentials
-    def __init__(self, hello: _Optional[_Union[WorkerHello, _Mapping]] = ..., ready: _Optional[_Union[WorkerReady, _Mapping]] = ..., received: _Optional[_Union[LeaseReceived, _Mapping]] = ..., start_requested: _Optional[_Union[StartRequested, _Mapping]] = ..., progress: _Optional[_Union[ProgressReported, _Mapping]] = ..., done: _Optional[_Union[ExecutionDone, _Mapping]] = ..., cancel_acknowledged: _Optional[_Union[CancelAcknowledged, _Mapping]] = ..., heartbeat: _Optional[_Union[WorkerHeartbeat, _Mapping]] = ..., released: _Optional[_Union[LeaseReleased, _Mapping]] = ..., goodbye: _Optional[_Union[WorkerGoodbye, _Mapping]] = ..., input_requested: _Optional[_Union[InputRequested, _Mapping]] = ..., provider_changed: _Optional[_Union[ProviderChanged, _Mapping]] = ..., credentials: _Optional[_Union[WorkerCredentials, _Mapping]] = ...) -> None: ...
+    partial: PartialReported
+    def __init__(self, hello: _Optional[_Union[WorkerHello, _Mapping]] = ..., ready: _Optional[_Union[WorkerReady, _Mapping]] = ..., received: _Optional[_Union[LeaseReceived, _Mapping]] = ..., start_requested: _Optional[_Union[StartRequested, _Mapping]] = ..., progress: _Optional[_Union[ProgressReported, _Mapping]] = ..., done: _Optional[_Union[ExecutionDone, _Mapping]] = ..., cancel_acknowledged: _Optional[_Union[CancelAcknowledged, _Mapping]] = ..., heartbeat: _Optional[_Union[WorkerHeartbeat, _Mapping]] = ..., released: _Optional[_Union[LeaseReleased, _Mapping]] = ..., goodbye: _Optional[_Union[WorkerGoodbye, _Mapping]] = ..., input_requested: _Optional[_Union[InputRequested, _Mapping]] = ..., provider_changed: _Optional[_Union[ProviderChanged, _Mapping]] = ..., credentials: _Optional[_Union[WorkerCredentials, _Mapping]] = ..., partial: _Optional[_Union[PartialReported, _Mapping]] = ...) -> None: ...
 
 class ProviderChanged(_message.Message):
     __slots__ = ("tenant", "provider_id")
@@ -186,6 +188,18 @@ class ProgressReported(_message.Message):
     lease: LeaseRef
     progress: _progress_pb2.ToolProgress
     def __init__(self, lease: _Optional[_Union[LeaseRef, _Mapping]] = ..., progress: _Optional[_Union[_progress_pb2.ToolProgress, _Mapping]] = ...) -> None: ...
+
+class PartialReported(_message.Message):
+    __slots__ = ("lease", "content", "append", "resume_token")
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    APPEND_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    lease: LeaseRef
+    content: _containers.RepeatedCompositeFieldContainer[_result_pb2.ContentBlock]
+    append: bool
+    resume_token: str
+    def __init__(self, lease: _Optional[_Union[LeaseRef, _Mapping]] = ..., content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., append: bool = ..., resume_token: _Optional[str] = ...) -> None: ...
 
 class ExecutionDone(_message.Message):
     __slots__ = ("lease", "outcome")
@@ -342,7 +356,7 @@ class Offer(_message.Message):
     def __init__(self, lease: _Optional[_Union[LeaseRef, _Mapping]] = ..., dispatch: _Optional[_Union[Dispatch, _Mapping]] = ...) -> None: ...
 
 class Dispatch(_message.Message):
-    __slots__ = ("invocation_id", "tenant", "tool_id", "tool_name", "pool", "execution_kind", "execution_kind_code", "binding", "sandboxed", "sandbox_profile", "call_input", "timeout_ms", "output_limits", "supports_cancel", "requires_start_grant", "idempotency_key", "fence", "attempt", "traceparent", "tracestate", "surface_id", "actor_ref", "queued_ms", "exclusive_lock", "lock_fence", "supports_context_modifiers", "session_ref", "permission_mode", "native_call_id", "observable_input", "aliases", "tool_kind", "denied_paths", "hooks_follow", "tool_namespace")
+    __slots__ = ("invocation_id", "tenant", "tool_id", "tool_name", "pool", "execution_kind", "execution_kind_code", "binding", "sandboxed", "sandbox_profile", "call_input", "timeout_ms", "output_limits", "supports_cancel", "requires_start_grant", "idempotency_key", "fence", "attempt", "traceparent", "tracestate", "surface_id", "actor_ref", "queued_ms", "exclusive_lock", "lock_fence", "supports_context_modifiers", "session_ref", "permission_mode", "native_call_id", "observable_input", "aliases", "tool_kind", "denied_paths", "hooks_follow", "tool_namespace", "supports_partial_results", "resume_token", "artifact_expectations", "supports_artifacts")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TENANT_FIELD_NUMBER: _ClassVar[int]
     TOOL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -378,6 +392,10 @@ class Dispatch(_message.Message):
     DENIED_PATHS_FIELD_NUMBER: _ClassVar[int]
     HOOKS_FOLLOW_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    SUPPORTS_PARTIAL_RESULTS_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_EXPECTATIONS_FIELD_NUMBER: _ClassVar[int]
+    SUPPORTS_ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     tenant: str
     tool_id: str
@@ -413,7 +431,11 @@ class Dispatch(_message.Message):
     denied_paths: _decision_pb2.DeniedPaths
     hooks_follow: bool
     tool_namespace: str
-    def __init__(self, invocation_id: _Optional[str] = ..., tenant: _Optional[str] = ..., tool_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., pool: _Optional[str] = ..., execution_kind: _Optional[str] = ..., execution_kind_code: _Optional[_Union[_vocabulary_pb2.ExecutionKind, str]] = ..., binding: _Optional[_Union[_execution_profile_pb2.ExecutionBinding, _Mapping]] = ..., sandboxed: bool = ..., sandbox_profile: _Optional[str] = ..., call_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., timeout_ms: _Optional[int] = ..., output_limits: _Optional[_Union[OutputLimits, _Mapping]] = ..., supports_cancel: bool = ..., requires_start_grant: bool = ..., idempotency_key: _Optional[str] = ..., fence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ..., tracestate: _Optional[str] = ..., surface_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., queued_ms: _Optional[int] = ..., exclusive_lock: bool = ..., lock_fence: _Optional[int] = ..., supports_context_modifiers: bool = ..., session_ref: _Optional[str] = ..., permission_mode: _Optional[str] = ..., native_call_id: _Optional[str] = ..., observable_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., aliases: _Optional[_Iterable[str]] = ..., tool_kind: _Optional[str] = ..., denied_paths: _Optional[_Union[_decision_pb2.DeniedPaths, _Mapping]] = ..., hooks_follow: bool = ..., tool_namespace: _Optional[str] = ...) -> None: ...
+    supports_partial_results: bool
+    resume_token: str
+    artifact_expectations: _containers.RepeatedScalarFieldContainer[str]
+    supports_artifacts: bool
+    def __init__(self, invocation_id: _Optional[str] = ..., tenant: _Optional[str] = ..., tool_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., pool: _Optional[str] = ..., execution_kind: _Optional[str] = ..., execution_kind_code: _Optional[_Union[_vocabulary_pb2.ExecutionKind, str]] = ..., binding: _Optional[_Union[_execution_profile_pb2.ExecutionBinding, _Mapping]] = ..., sandboxed: bool = ..., sandbox_profile: _Optional[str] = ..., call_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., timeout_ms: _Optional[int] = ..., output_limits: _Optional[_Union[OutputLimits, _Mapping]] = ..., supports_cancel: bool = ..., requires_start_grant: bool = ..., idempotency_key: _Optional[str] = ..., fence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ..., tracestate: _Optional[str] = ..., surface_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., queued_ms: _Optional[int] = ..., exclusive_lock: bool = ..., lock_fence: _Optional[int] = ..., supports_context_modifiers: bool = ..., session_ref: _Optional[str] = ..., permission_mode: _Optional[str] = ..., native_call_id: _Optional[str] = ..., observable_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., aliases: _Optional[_Iterable[str]] = ..., tool_kind: _Optional[str] = ..., denied_paths: _Optional[_Union[_decision_pb2.DeniedPaths, _Mapping]] = ..., hooks_follow: bool = ..., tool_namespace: _Optional[str] = ..., supports_partial_results: bool = ..., resume_token: _Optional[str] = ..., artifact_expectations: _Optional[_Iterable[str]] = ..., supports_artifacts: bool = ...) -> None: ...
 
 class OutputLimits(_message.Message):
     __slots__ = ("max_inline_chars", "max_inline_bytes", "max_output_bytes")

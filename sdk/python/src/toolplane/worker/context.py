@@ -88,6 +88,11 @@ class Context:
         return self._dispatch.lock_fence
 
     @property
+    def resume_token(self) -> str | None:
+        """What an earlier execution of this call said last of how to go on from there (`partial`); `None` when there is nothing."""
+        return self._dispatch.resume_token if self._dispatch.HasField("resume_token") else None
+
+    @property
     def traceparent(self) -> str:
         """W3C trace context of the call; the current one in OpenTelemetry already, where that is installed."""
         return self._dispatch.traceparent
@@ -142,6 +147,17 @@ class Context:
                 elapsed_ms=max(0, round(self.elapsed * 1000)),
             ),
         )
+
+    def partial(self, text: str = "", *, append: bool = True, resume: str | None = None) -> None:
+        """Shows what there is so far: it is in the log of the call at once, and is never its result. Returns at once. At most 256 a call,
+        of at most 64 KiB each; what is more is left out.
+
+        `append`: it goes on where the one before it ended; else it takes its place. `resume`: how a later execution of the call may go
+        on from here, for tools declared with `resume=True`; at most 4 KiB.
+        """
+        content = [result_pb2.ContentBlock(text=result_pb2.TextBlock(text=text))] if text else []
+        lease = self._assignment.lease
+        self._desk.say(partial=worker_pb2.PartialReported(lease=lease, content=content, append=append, resume_token=resume))
 
     def ask(self, prompt: str, schema: dict[str, Any] | None = None, *, timeout: float | None = None) -> Any:
         """Asks the caller, and waits for the answer, which fits `schema`. The tool's time stands still meanwhile.

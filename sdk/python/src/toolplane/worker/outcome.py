@@ -76,6 +76,7 @@ class ToolFailure(Exception):  # noqa: N818 - it is what the tool says, not a fa
     - `retry_after`: seconds to wait first
     - `side_effects`: `none` when nothing can have happened, `unknown` when something may have
     - `error_class`: of the standard
+    - `suggestion`: what to do about it, in a sentence; `next_steps`: tools that may help, of which the caller is told those it has
     """
 
     def __init__(
@@ -87,8 +88,12 @@ class ToolFailure(Exception):  # noqa: N818 - it is what the tool says, not a fa
         retry_after: float | None = None,
         side_effects: str = "",
         error_class: str = "execution_failed",
+        suggestion: str = "",
+        next_steps: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
+        self.suggestion = suggestion
+        self.next_steps = tuple(next_steps)
         self.code = code
         self.retry = retry
         self.retry_after = retry_after
@@ -97,7 +102,7 @@ class ToolFailure(Exception):  # noqa: N818 - it is what the tool says, not a fa
 
     def message_for(self, idempotent: bool) -> error_pb2.ToolError:
         """The failure as a message. Without advice of its own, a retry is safe only where running again is harmless."""
-        return failure(
+        said = failure(
             self.code,
             self.error_class,
             str(self),
@@ -105,6 +110,10 @@ class ToolFailure(Exception):  # noqa: N818 - it is what the tool says, not a fa
             side_effects=self.side_effects,
             retry_after=self.retry_after,
         )
+        if self.suggestion:
+            said.recovery_suggestion = self.suggestion
+        said.next_steps.extend(self.next_steps)
+        return said
 
 
 class TooLarge(ToolFailure):

@@ -59,6 +59,8 @@ class NativeTool:
     timeout_ms: int
     supports_cancel: bool
     context_modifiers: bool = False
+    background: bool = False
+    resume: bool = False
     title: str = ""
     search_hint: str = ""
     sensitive: tuple[str, ...] = ()
@@ -120,6 +122,10 @@ class NativeTool:
                 supports_progress=True,
                 supports_cancel=self.supports_cancel,
                 supports_context_modifiers=self.context_modifiers,
+                supports_partial_results=True,
+                supports_artifacts=True,
+                supports_background=self.background,
+                supports_resume=self.resume,
                 timeout_ms=self.timeout_ms,
                 binding=execution_profile_pb2.ExecutionBinding(
                     native=execution_profile_pb2.NativeBinding(name=self.full_name)
@@ -159,6 +165,10 @@ class NativeTool:
             "supports_progress": True,
             "supports_cancel": self.supports_cancel,
             "supports_context_modifiers": self.context_modifiers,
+            "supports_partial_results": True,
+            "supports_artifacts": True,
+            "supports_background": self.background,
+            "supports_resume": self.resume,
             "timeout_ms": self.timeout_ms,
             "binding": {"type": "native", "name": self.full_name},
         }

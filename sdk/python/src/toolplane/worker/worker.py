@@ -103,6 +103,8 @@ class Worker:
         timeout: float = 60.0,
         supports_cancel: bool | None = None,
         context_modifiers: bool = False,
+        background: bool = False,
+        resume: bool = False,
         sensitive: Sequence[str] = (),
     ) -> Any:
         """Makes a function a tool: `@worker.tool` or `@worker.tool(read_only=True)`. The function stays what it is.
@@ -115,6 +117,8 @@ class Worker:
         - `timeout`: seconds one execution may take
         - `supports_cancel`: whether it stops when asked; coroutines do, and functions that have a `Context` to ask
         - `risk`, `access`, `effects`, `approval_required`: what policy goes by (`high`, when only the others are given)
+        - `background`: its calls may go on while nobody waits for them
+        - `resume`: a later execution may go on where an earlier one stopped (`Context.resume_token`)
         - `sensitive`: JSON pointers of arguments that nobody else may see, e.g. `/token`
 
         Raises `SetupError` when a hint has no schema, or the name is taken.
@@ -137,6 +141,8 @@ class Worker:
                 title=title,
                 search_hint=search_hint,
                 context_modifiers=context_modifiers,
+                background=background,
+                resume=resume,
                 sensitive=tuple(sensitive),
             )
             if tool.full_name in self._tools or tool.name == "list_tools":

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::watch;
 use toolplane_proto::v1;
+use toolplane_records::partial::PartialResult;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::visible;
 
@@ -79,6 +80,9 @@ impl Live {
             self.progress(event);
             return;
         }
+        if event.event_class() == v1::EventClass::ToolInvocationPartialResult {
+            self.partial(event);
+        }
         self.state = visible::line(state(&event.event_type)).into_owned();
         let call = self.call.borrow().clone();
         let mut waits = waits_for_a_person(event, &call);
@@ -107,6 +111,17 @@ impl Live {
             self.say(&format!("{} {}", self.state, self.progress));
         }
         self.refresh();
+    }
+
+    /// What the tool shows so far, line by line.
+    fn partial(&self, event: &v1::Event) {
+        let parsed = payload_bytes(event.data.as_ref());
+        let shown = parsed.and_then(|bytes| serde_json::from_slice::<PartialResult>(&bytes).ok());
+        for block in shown.iter().flat_map(|shown| &shown.content) {
+            for line in block.text().unwrap_or_default().lines() {
+                self.say(&format!("| {}", visible::line(line)));
+            }
+        }
     }
 
     fn refresh(&self) {

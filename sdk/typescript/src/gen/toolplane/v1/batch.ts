@@ -79,6 +79,8 @@ export interface BatchMember {
     | undefined;
   /** Its result will never be released. */
   discarded: boolean;
+  /** Its caller does not wait for it: no other result does. */
+  background: boolean;
 }
 
 function createBaseBatch(): Batch {
@@ -312,6 +314,7 @@ function createBaseBatchMember(): BatchMember {
     yieldSeq: undefined,
     canceledBy: undefined,
     discarded: false,
+    background: false,
   };
 }
 
@@ -356,6 +359,9 @@ export const BatchMember: MessageFns<BatchMember> = {
     }
     if (message.discarded !== false) {
       writer.uint32(88).bool(message.discarded);
+    }
+    if (message.background !== false) {
+      writer.uint32(96).bool(message.background);
     }
     return writer;
   },
@@ -471,6 +477,14 @@ export const BatchMember: MessageFns<BatchMember> = {
             message.discarded = reader.bool();
             continue;
           }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.background = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -501,6 +515,7 @@ export const BatchMember: MessageFns<BatchMember> = {
       : undefined;
     message.canceledBy = object.canceledBy ?? undefined;
     message.discarded = object.discarded ?? false;
+    message.background = object.background ?? false;
     return message;
   },
 };

@@ -49,6 +49,17 @@ export interface ToolError {
     | undefined;
   /** The fields that were wrong, with the rule each broke. */
   fieldViolations: FieldViolation[];
+  /** What to do about it, in a sentence or two: the tool's own words, else what is known of the code. A tool's is at most 512 bytes. */
+  recoverySuggestion?:
+    | string
+    | undefined;
+  /**
+   * Tools that may help now, by their names in the surface of the call. Of what a tool names, what the surface does not have is left
+   * out; at most 5.
+   */
+  nextSteps: string[];
+  /** Whether the same call may be made again as it is, now or after `retry_after_ms`. Absent until the call has ended. */
+  canRetry?: boolean | undefined;
 }
 
 /** One wrong field. */
@@ -76,6 +87,9 @@ function createBaseToolError(): ToolError {
     sideEffects: undefined,
     blockedPath: undefined,
     fieldViolations: [],
+    recoverySuggestion: undefined,
+    nextSteps: [],
+    canRetry: undefined,
   };
 }
 
@@ -128,6 +142,15 @@ export const ToolError: MessageFns<ToolError> = {
     }
     for (const v of message.fieldViolations) {
       FieldViolation.encode(v!, writer.uint32(122).fork()).join();
+    }
+    if (message.recoverySuggestion !== undefined) {
+      writer.uint32(130).string(message.recoverySuggestion);
+    }
+    for (const v of message.nextSteps) {
+      writer.uint32(138).string(v!);
+    }
+    if (message.canRetry !== undefined) {
+      writer.uint32(144).bool(message.canRetry);
     }
     return writer;
   },
@@ -265,6 +288,30 @@ export const ToolError: MessageFns<ToolError> = {
             message.fieldViolations.push(FieldViolation.decode(reader, reader.uint32()));
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.recoverySuggestion = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.nextSteps.push(reader.string());
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.canRetry = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -299,6 +346,9 @@ export const ToolError: MessageFns<ToolError> = {
     message.sideEffects = object.sideEffects ?? undefined;
     message.blockedPath = object.blockedPath ?? undefined;
     message.fieldViolations = object.fieldViolations?.map((e) => FieldViolation.fromPartial(e)) || [];
+    message.recoverySuggestion = object.recoverySuggestion ?? undefined;
+    message.nextSteps = object.nextSteps?.map((e) => e) || [];
+    message.canRetry = object.canRetry ?? undefined;
     return message;
   },
 };

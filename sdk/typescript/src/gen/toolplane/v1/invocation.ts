@@ -225,6 +225,14 @@ export interface Invocation {
   decisionsLeftOut: bigint;
   /** Hook runs between the first and the newest that are no longer kept; the log of the call names them. */
   hooksLeftOut: bigint;
+  /** Sequence of the last partial result. */
+  partialSeq: bigint;
+  /** What its tool said last of how to go on from there: given to the next execution of the call. */
+  resumeToken?:
+    | string
+    | undefined;
+  /** Its caller does not wait for it: each stage is told as progress. */
+  background: boolean;
 }
 
 /** The place of a call in its batch. */
@@ -444,6 +452,9 @@ function createBaseInvocation(): Invocation {
     postHooks: undefined,
     decisionsLeftOut: 0n,
     hooksLeftOut: 0n,
+    partialSeq: 0n,
+    resumeToken: undefined,
+    background: false,
   };
 }
 
@@ -677,6 +688,18 @@ export const Invocation: MessageFns<Invocation> = {
         throw new globalThis.Error("value provided for field message.hooksLeftOut of type uint64 too large");
       }
       writer.uint32(536).uint64(message.hooksLeftOut);
+    }
+    if (message.partialSeq !== 0n) {
+      if (BigInt.asUintN(64, message.partialSeq) !== message.partialSeq) {
+        throw new globalThis.Error("value provided for field message.partialSeq of type uint64 too large");
+      }
+      writer.uint32(544).uint64(message.partialSeq);
+    }
+    if (message.resumeToken !== undefined) {
+      writer.uint32(554).string(message.resumeToken);
+    }
+    if (message.background !== false) {
+      writer.uint32(560).bool(message.background);
     }
     return writer;
   },
@@ -1240,6 +1263,30 @@ export const Invocation: MessageFns<Invocation> = {
             message.hooksLeftOut = reader.uint64() as bigint;
             continue;
           }
+          case 68: {
+            if (tag !== 544) {
+              break;
+            }
+
+            message.partialSeq = reader.uint64() as bigint;
+            continue;
+          }
+          case 69: {
+            if (tag !== 554) {
+              break;
+            }
+
+            message.resumeToken = reader.string();
+            continue;
+          }
+          case 70: {
+            if (tag !== 560) {
+              break;
+            }
+
+            message.background = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1368,6 +1415,11 @@ export const Invocation: MessageFns<Invocation> = {
     message.hooksLeftOut = (object.hooksLeftOut !== undefined && object.hooksLeftOut !== null)
       ? BigInt(object.hooksLeftOut)
       : 0n;
+    message.partialSeq = (object.partialSeq !== undefined && object.partialSeq !== null)
+      ? BigInt(object.partialSeq)
+      : 0n;
+    message.resumeToken = object.resumeToken ?? undefined;
+    message.background = object.background ?? false;
     return message;
   },
 };

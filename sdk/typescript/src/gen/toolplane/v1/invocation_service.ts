@@ -96,6 +96,11 @@ export interface InvocationSpec {
    * what changed. When empty, the schema that was loaded in the surface is meant.
    */
   declarationDigest: string;
+  /**
+   * The caller does not wait for it: `Call` answers as soon as it is accepted, in a batch no other result waits for it, and each
+   * stage is told as progress. Refused for a tool whose execution profile does not declare `supports_background`.
+   */
+  background: boolean;
 }
 
 /** How a call was accepted. */
@@ -271,6 +276,11 @@ export interface CancelInvocationRequest {
   requestedBy: string;
   /** Makes the request repeatable. A UUID or empty. */
   requestId: string;
+  /**
+   * Why it is to stop: `user_interruption` when empty; `fallback` when the model stream that made the call is thrown away: then its
+   * result is `discarded`, for it has no reader.
+   */
+  abortReason: string;
 }
 
 /** What was asked. */
@@ -744,6 +754,7 @@ function createBaseInvocationSpec(): InvocationSpec {
     lockDomain: "",
     assurance: undefined,
     declarationDigest: "",
+    background: false,
   };
 }
 
@@ -808,6 +819,9 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
     }
     if (message.declarationDigest !== "") {
       writer.uint32(154).string(message.declarationDigest);
+    }
+    if (message.background !== false) {
+      writer.uint32(160).bool(message.background);
     }
     return writer;
   },
@@ -977,6 +991,14 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
             message.declarationDigest = reader.string();
             continue;
           }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.background = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1017,6 +1039,7 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
       ? CallAssurance.fromPartial(object.assurance)
       : undefined;
     message.declarationDigest = object.declarationDigest ?? "";
+    message.background = object.background ?? false;
     return message;
   },
 };
@@ -2155,7 +2178,7 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
 };
 
 function createBaseCancelInvocationRequest(): CancelInvocationRequest {
-  return { invocationId: "", reason: "", requestedBy: "", requestId: "" };
+  return { invocationId: "", reason: "", requestedBy: "", requestId: "", abortReason: "" };
 }
 
 export const CancelInvocationRequest: MessageFns<CancelInvocationRequest> = {
@@ -2171,6 +2194,9 @@ export const CancelInvocationRequest: MessageFns<CancelInvocationRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(34).string(message.requestId);
+    }
+    if (message.abortReason !== "") {
+      writer.uint32(42).string(message.abortReason);
     }
     return writer;
   },
@@ -2220,6 +2246,14 @@ export const CancelInvocationRequest: MessageFns<CancelInvocationRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.abortReason = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2241,6 +2275,7 @@ export const CancelInvocationRequest: MessageFns<CancelInvocationRequest> = {
     message.reason = object.reason ?? "";
     message.requestedBy = object.requestedBy ?? "";
     message.requestId = object.requestId ?? "";
+    message.abortReason = object.abortReason ?? "";
     return message;
   },
 };

@@ -63,6 +63,15 @@ export interface ToolResult {
     | undefined;
   /** Changes the tool asks to make to the context of the conversation, in order; objects. */
   contextModifiers: JsonPayload[];
+  /**
+   * How a user interface may show it; an object with `kind` (`text`, `json`, `diff`, `terminal`, `media`, `file`, `artifact`, `link`,
+   * `error`, `empty`), `title`, `summary` and, where the tool declares any, its `hints`.
+   */
+  uiFacingRendering:
+    | JsonPayload
+    | undefined;
+  /** The text a search of the transcript finds it by; at most 2,000 characters. */
+  transcriptSearchText: string;
 }
 
 /** One block of result content. */
@@ -203,6 +212,8 @@ function createBaseToolResult(): ToolResult {
     error: undefined,
     createdAt: undefined,
     contextModifiers: [],
+    uiFacingRendering: undefined,
+    transcriptSearchText: "",
   };
 }
 
@@ -270,6 +281,12 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     for (const v of message.contextModifiers) {
       JsonPayload.encode(v!, writer.uint32(170).fork()).join();
+    }
+    if (message.uiFacingRendering !== undefined) {
+      JsonPayload.encode(message.uiFacingRendering, writer.uint32(178).fork()).join();
+    }
+    if (message.transcriptSearchText !== "") {
+      writer.uint32(186).string(message.transcriptSearchText);
     }
     return writer;
   },
@@ -455,6 +472,22 @@ export const ToolResult: MessageFns<ToolResult> = {
             message.contextModifiers.push(JsonPayload.decode(reader, reader.uint32()));
             continue;
           }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.uiFacingRendering = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.transcriptSearchText = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -497,6 +530,10 @@ export const ToolResult: MessageFns<ToolResult> = {
       : undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.contextModifiers = object.contextModifiers?.map((e) => JsonPayload.fromPartial(e)) || [];
+    message.uiFacingRendering = (object.uiFacingRendering !== undefined && object.uiFacingRendering !== null)
+      ? JsonPayload.fromPartial(object.uiFacingRendering)
+      : undefined;
+    message.transcriptSearchText = object.transcriptSearchText ?? "";
     return message;
   },
 };

@@ -144,6 +144,9 @@ export interface WorkerReport {
     | //
     /** The credentials it has are others than it said before. */
     { $case: "credentials"; value: WorkerCredentials }
+    | //
+    /** Shows what an execution has so far. */
+    { $case: "partial"; value: PartialReported }
     | undefined;
 }
 
@@ -228,6 +231,27 @@ export interface ProgressReported {
     | undefined;
   /** How far. Its progress_id and sequence are the worker's; the scheduler gives the final ones. */
   progress: ToolProgress | undefined;
+}
+
+/**
+ * Shows what an execution has so far: it is in the log of the call at once and is never its result. Nothing is answered. Refused when its
+ * execution profile does not declare `supports_partial_results`, when it holds more than 64 KiB or something that is kept elsewhere, and
+ * when it is more than the 256th of its call.
+ */
+export interface PartialReported {
+  /** The lease. */
+  lease:
+    | LeaseRef
+    | undefined;
+  /** What there is, in order. */
+  content: ContentBlock[];
+  /** It goes on where the one before it ended; else it takes its place. */
+  append: boolean;
+  /**
+   * How a later execution of the call may go on from here, in the tool's own words, at most 4 KiB: an idempotent call whose worker is
+   * lost is given the last one. Kept only when the execution profile declares `supports_resume`.
+   */
+  resumeToken?: string | undefined;
 }
 
 /** Says how an execution ended. Repeated until it is acknowledged. */
@@ -513,6 +537,16 @@ export interface Dispatch {
   hooksFollow: boolean;
   /** The namespace of the tool, for who credentials are for; the part of its full name before the last dot when empty. */
   toolNamespace: string;
+  /** The tool may show what it has so far. */
+  supportsPartialResults: boolean;
+  /** What an earlier execution said last of how to go on; absent when there is nothing to go on from. */
+  resumeToken?:
+    | string
+    | undefined;
+  /** The files the tool is expected to leave in its workspace, as patterns: a worker that runs programs keeps what it finds. */
+  artifactExpectations: string[];
+  /** What the tool leaves as artifacts may be kept. */
+  supportsArtifacts: boolean;
 }
 
 /** Bounds on what a tool gives back. */
@@ -1126,6 +1160,9 @@ export const WorkerReport: MessageFns<WorkerReport> = {
       case "credentials":
         WorkerCredentials.encode(message.report.value, writer.uint32(106).fork()).join();
         break;
+      case "partial":
+        PartialReported.encode(message.report.value, writer.uint32(114).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1247,6 +1284,14 @@ export const WorkerReport: MessageFns<WorkerReport> = {
             message.report = { $case: "credentials", value: WorkerCredentials.decode(reader, reader.uint32()) };
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.report = { $case: "partial", value: PartialReported.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1340,6 +1385,12 @@ export const WorkerReport: MessageFns<WorkerReport> = {
       case "credentials": {
         if (object.report?.value !== undefined && object.report?.value !== null) {
           message.report = { $case: "credentials", value: WorkerCredentials.fromPartial(object.report.value) };
+        }
+        break;
+      }
+      case "partial": {
+        if (object.report?.value !== undefined && object.report?.value !== null) {
+          message.report = { $case: "partial", value: PartialReported.fromPartial(object.report.value) };
         }
         break;
       }
@@ -1868,6 +1919,99 @@ export const ProgressReported: MessageFns<ProgressReported> = {
     message.progress = (object.progress !== undefined && object.progress !== null)
       ? ToolProgress.fromPartial(object.progress)
       : undefined;
+    return message;
+  },
+};
+
+function createBasePartialReported(): PartialReported {
+  return { lease: undefined, content: [], append: false, resumeToken: undefined };
+}
+
+export const PartialReported: MessageFns<PartialReported> = {
+  encode(message: PartialReported, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lease !== undefined) {
+      LeaseRef.encode(message.lease, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.content) {
+      ContentBlock.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.append !== false) {
+      writer.uint32(24).bool(message.append);
+    }
+    if (message.resumeToken !== undefined) {
+      writer.uint32(34).string(message.resumeToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PartialReported {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePartialReported();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lease = LeaseRef.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.content.push(ContentBlock.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.append = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.resumeToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PartialReported>): PartialReported {
+    return PartialReported.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PartialReported>): PartialReported {
+    const message = createBasePartialReported();
+    message.lease = (object.lease !== undefined && object.lease !== null)
+      ? LeaseRef.fromPartial(object.lease)
+      : undefined;
+    message.content = object.content?.map((e) => ContentBlock.fromPartial(e)) || [];
+    message.append = object.append ?? false;
+    message.resumeToken = object.resumeToken ?? undefined;
     return message;
   },
 };
@@ -3176,6 +3320,10 @@ function createBaseDispatch(): Dispatch {
     deniedPaths: undefined,
     hooksFollow: false,
     toolNamespace: "",
+    supportsPartialResults: false,
+    resumeToken: undefined,
+    artifactExpectations: [],
+    supportsArtifacts: false,
   };
 }
 
@@ -3297,6 +3445,18 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.toolNamespace !== "") {
       writer.uint32(274).string(message.toolNamespace);
+    }
+    if (message.supportsPartialResults !== false) {
+      writer.uint32(280).bool(message.supportsPartialResults);
+    }
+    if (message.resumeToken !== undefined) {
+      writer.uint32(290).string(message.resumeToken);
+    }
+    for (const v of message.artifactExpectations) {
+      writer.uint32(298).string(v!);
+    }
+    if (message.supportsArtifacts !== false) {
+      writer.uint32(304).bool(message.supportsArtifacts);
     }
     return writer;
   },
@@ -3594,6 +3754,38 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.toolNamespace = reader.string();
             continue;
           }
+          case 35: {
+            if (tag !== 280) {
+              break;
+            }
+
+            message.supportsPartialResults = reader.bool();
+            continue;
+          }
+          case 36: {
+            if (tag !== 290) {
+              break;
+            }
+
+            message.resumeToken = reader.string();
+            continue;
+          }
+          case 37: {
+            if (tag !== 298) {
+              break;
+            }
+
+            message.artifactExpectations.push(reader.string());
+            continue;
+          }
+          case 38: {
+            if (tag !== 304) {
+              break;
+            }
+
+            message.supportsArtifacts = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3656,6 +3848,10 @@ export const Dispatch: MessageFns<Dispatch> = {
       : undefined;
     message.hooksFollow = object.hooksFollow ?? false;
     message.toolNamespace = object.toolNamespace ?? "";
+    message.supportsPartialResults = object.supportsPartialResults ?? false;
+    message.resumeToken = object.resumeToken ?? undefined;
+    message.artifactExpectations = object.artifactExpectations?.map((e) => e) || [];
+    message.supportsArtifacts = object.supportsArtifacts ?? false;
     return message;
   },
 };

@@ -1,0 +1,128 @@
+//! Why tools cannot be used: each reason a surface gives, and what the logs of tools and surfaces tell.
+
+use serde_json::json;
+use toolplane_proto::v1;
+use toolplane_testkit::clients::payload;
+use toolplane_testkit::{Cluster, Options, tools};
+
+use crate::bed::{RULES, register};
+use crate::coverage;
+
+/// A tool of which `change` says what keeps it out.
+fn tool(name: &str, change: impl Fn(&mut serde_json::Value)) -> v1::ToolRegistration {
+    let id = format!("tool_kept_{name}");
+    let mut document = json!({
+        "declaration": {
+            "tool_id": id, "namespace": "kept", "name": name, "description": "A tool that is kept out.",
+            "lifecycle": "available", "tool_kind": "native_tool",
+            "input_contract": { "strict": true, "model_input_schema": { "type": "object" } },
+        },
+        "interface": { "interface_id": format!("iface_{id}"), "tool_id": id, "is_read_only": true },
+        "execution_profile": {
+            "execution_profile_id": format!("exec_{id}"), "execution_kind": "embedded_runtime",
+            "binding": { "type": "native", "name": "native.noop" },
+        },
+    });
+    change(&mut document);
+    tools::registration(&document.to_string()).unwrap()
+}
+
+#[tokio::test]
+async fn every_reason_to_hide_a_tool_is_told_and_a_call_of_it_says_the_same() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    register(
+        clients,
+        vec![
+            tool("open", |_| {}),
+            tool("setup", |tool| tool["declaration"]["lifecycle"] = "requires_setup".into()),
+            tool("old", |tool| tool["declaration"]["lifecycle"] = "retired".into()),
+            tool("draft", |tool| tool["declaration"]["lifecycle"] = "draft".into()),
+            tool("gated", |tool| tool["interface"]["feature_gate_refs"] = json!(["beta"])),
+            tool("keyed", |tool| tool["interface"]["required_credentials"] = json!(["crm"])),
+            tool("person", |tool| tool["interface"]["requires_user_interaction"] = true.into()),
+            tool("agent", |tool| tool["declaration"]["tool_kind"] = "peer_agent_tool".into()),
+            tool("picture", |tool| tool["declaration"]["output_contract"] = json!({ "content_types": ["image"] })),
+            tool("blocked", |_| {}),
+        ],
+    )
+    .await;
+    let request = v1::CreateSurfaceRequest {
+        defer_policy: v1::DeferPolicy::All.into(),
+        role: "subagent".to_owned(),
+        interaction_mode: v1::InteractionMode::NonInteractive.into(),
+        model_capabilities: Some(payload(r#"{"content_types":["text"]}"#)),
+        blocked: vec![v1::BlockedName { name: "kept.blocked".to_owned(), ..Default::default() }],
+        ..Default::default()
+    };
+    let surface = clients.surfaces().create_surface(request).await.unwrap().into_inner().surface.unwrap();
+    coverage::surface(&surface);
+    let hidden = surface.blocked_tools.iter().chain(&surface.excluded_tools);
+    let mut told: Vec<(&str, &str)> = hidden.map(|tool| (tool.name.as_str(), tool.reason.as_str())).collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            ("kept.agent", "recursive_tool_forbidden"),
+            ("kept.blocked", "policy_blocked"),
+            ("kept.draft", "not_selected"),
+            ("kept.gated", "feature_disabled"),
+            ("kept.keyed", "credential_missing"),
+            ("kept.old", "retired"),
+            ("kept.person", "role_not_allowed"),
+            ("kept.picture", "model_unsupported"),
+            ("kept.setup", "setup_required"),
+        ]
+    );
+    assert_eq!(surface.deferred_tools.len(), 1);
+    assert_eq!(surface.deferred_tools[0].reason, "deferred_until_discovered");
+    coverage::note("reasons", &surface.deferred_tools[0].reason);
+
+    let needs = v1::CreateSurfaceRequest { capability_requirements: vec!["web".to_owned()], ..Default::default() };
+    let needs = clients.surfaces().create_surface(needs).await.unwrap().into_inner().surface.unwrap();
+    coverage::surface(&needs);
+    assert!(needs.excluded_tools.iter().any(|tool| tool.reason == "capability_missing"));
+
+    for (name, reason) in told {
+        let spec = v1::InvocationSpec {
+            surface_id: surface.surface_id.clone(),
+            tool_name: name.to_owned(),
+            model_input: Some(payload("{}")),
+            ..Default::default()
+        };
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: 0 };
+        let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+        coverage::result(&result);
+        let error = result.error.unwrap();
+        assert!(error.error_code.ends_with(reason), "{name}: {error:?}");
+        assert!(error.recovery_suggestion.is_some_and(|text| !text.is_empty()) && error.can_retry == Some(false));
+    }
+}
+
+/// The logs of a tool and of a surface tell what happened to them.
+#[tokio::test]
+async fn tools_and_surfaces_tell_what_happened_to_them() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    register(clients, vec![tool("open", |_| {})]).await;
+    let request = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };
+    let surface_id = clients.surfaces().create_surface(request).await.unwrap().into_inner().surface.unwrap().surface_id;
+    let request =
+        v1::SearchToolsRequest { surface_id: surface_id.clone(), query: "kept".to_owned(), ..Default::default() };
+    clients.surfaces().search_tools(request).await.unwrap();
+    let request = v1::LoadToolsRequest { surface_id: surface_id.clone(), names: vec!["kept.open".to_owned()] };
+    clients.surfaces().load_tools(request).await.unwrap();
+    let mut told = Vec::new();
+    for subject in [
+        v1::list_events_request::Subject::ToolId("tool_kept_open".to_owned()),
+        v1::list_events_request::Subject::SurfaceId(surface_id),
+    ] {
+        let request = v1::ListEventsRequest { subject: Some(subject), ..Default::default() };
+        let log = clients.surfaces().list_events(request).await.unwrap().into_inner();
+        log.events.iter().for_each(coverage::event);
+        told.extend(log.events.into_iter().map(|event| event.event_type));
+    }
+    for expected in ["tool.declared", "tool.surface.created", "tool.deferred.discovered", "tool.deferred.loaded"] {
+        assert!(told.iter().any(|kind| kind == expected), "{expected}: {told:?}");
+    }
+}
