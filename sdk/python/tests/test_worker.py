@@ -116,6 +116,7 @@ def tools_of(worker: Worker, seen: Seen) -> None:
         """Says how far it is."""
         for step in range(3):
             ctx.progress(f"step {step}", percent=step * 40.0, step=str(step), total_steps=3)
+            ctx.partial(f"page {step}\n")
             ctx.sleep(0.3)
         return "there"
 
@@ -257,6 +258,8 @@ def test_progress_comes_while_the_tool_runs(own: Worker, tools: Toolplane) -> No
     progress = [event.data for event in said if isinstance(event, Event) and event.is_progress]
     assert [one["message"] for one in progress if one.get("message")][-1] == "step 2"
     assert isinstance(said[-1], Result) and said[-1].value == "there"
+    shown = "".join(event.partial_text for event in said if isinstance(event, Event))
+    assert shown == "page 0\npage 1\npage 2\n", "none is missing, and they come in their order"
     events = [event.sequence for event in said if isinstance(event, Event)]
     assert events == list(range(1, len(events) + 1))
 

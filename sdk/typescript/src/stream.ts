@@ -30,6 +30,8 @@ export interface Progress {
 export type StreamItem =
   | { readonly kind: "event"; readonly event: Event }
   | { readonly kind: "progress"; readonly progress: Progress; readonly event: Event }
+  /** What the tool has so far: its text, after what was shown before unless the event's data say otherwise. */
+  | { readonly kind: "partial"; readonly text: string; readonly event: Event }
   | { readonly kind: "result"; readonly result: Result };
 
 function isResult(item: Event | ToolResult): item is ToolResult {
@@ -57,6 +59,9 @@ export async function* items(
     }
     if (item.eventClass === EventClass.EVENT_CLASS_TOOL_INVOCATION_PROGRESS) {
       yield { kind: "progress", progress: payloadValue(item.data) as Progress, event: item };
+    } else if (item.eventClass === EventClass.EVENT_CLASS_TOOL_INVOCATION_PARTIAL_RESULT) {
+      const { content } = payloadValue(item.data) as { content?: readonly { text?: string }[] };
+      yield { kind: "partial", text: (content ?? []).map((block) => block.text ?? "").join(""), event: item };
     } else {
       yield { kind: "event", event: item };
     }

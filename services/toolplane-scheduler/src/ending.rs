@@ -71,7 +71,11 @@ struct EndingParts {
 
 /// Says of which plans the endings are shown to `hooks`.
 pub(crate) fn asks_hooks(hooks: Hooks) -> AsksHooks {
-    Box::new(move |plan| HOOK_EVENTS.iter().any(|event| hooks.any() && hooks.applies(*event, &told::tool(plan))))
+    Box::new(move |plan| are_asked(&hooks, plan))
+}
+
+fn are_asked(hooks: &Hooks, plan: &DispatchPlan) -> bool {
+    hooks.any() && HOOK_EVENTS.iter().any(|event| hooks.applies(*event, &told::tool(plan)))
 }
 
 /// What a worker is told about its report.
@@ -105,6 +109,11 @@ impl Endings {
             max_inline_bytes,
             capture,
         }))
+    }
+
+    /// Whether hooks are asked about endings of `plan`: until they are, nothing of an output is shown.
+    pub(crate) fn hooks_follow(&self, plan: &DispatchPlan) -> bool {
+        are_asked(&self.0.hooks, plan)
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it

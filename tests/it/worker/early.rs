@@ -209,7 +209,7 @@ async fn what_a_model_stream_called_that_is_thrown_away_has_no_reader() {
     assert_eq!(refused.code(), Code::InvalidArgument, "callers do not say what only the cluster knows");
     room.clients.invocations().cancel_invocation(cancel("fallback")).await.unwrap();
     let (_, result) = room.replay(&id).await;
-    let error = result.error.unwrap();
     assert_eq!(result.status_code(), v1::ResultStatus::Discarded);
+    let error = result.error.unwrap();
     assert_eq!((error.error_class.as_str(), error.abort_reason.as_str()), ("streaming_fallback_discarded", "fallback"));
 }

@@ -5220,7 +5220,7 @@ pub struct ProgressReported {
     pub progress: ::core::option::Option<ToolProgress>,
 }
 /// Shows what an execution has so far: it is in the log of the call at once and is never its result. Nothing is answered. Refused when its
-/// execution profile does not declare `supports_partial_results`, when it holds more than 64 KiB or something that is kept elsewhere, and
+/// execution profile does not declare `supports_partial_results` (where hooks follow the call, its content is left out), when it holds more than 64 KiB or something that is kept elsewhere, and
 /// when it is more than the 256th of its call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PartialReported {

@@ -92,7 +92,13 @@ mod tests {
         std::fs::write(parts.path().join("a"), "states running a::first\n").unwrap();
         let vocabulary = serde_json::json!({ "states": ["queued", "running"] });
         let table = table(&vocabulary, &seen(parts.path()).unwrap());
-        assert_eq!(Value::Object(table.sets), serde_json::json!({ "states": { "queued": null, "running": "a::first" } }));
-        assert_eq!((table.lines, table.unseen), (vec!["states: 1 of 2".to_owned()], vec!["`states: queued`".to_owned()]));
+        assert_eq!(
+            Value::Object(table.sets),
+            serde_json::json!({ "states": { "queued": null, "running": "a::first" } })
+        );
+        assert_eq!(
+            (table.lines, table.unseen),
+            (vec!["states: 1 of 2".to_owned()], vec!["`states: queued`".to_owned()])
+        );
     }
 }

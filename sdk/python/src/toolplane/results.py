@@ -194,6 +194,17 @@ class Event:
         """Whether it says how far the call is."""
         return self.type == "tool.invocation.progress"
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether it shows what the tool has so far."""
+        return self.type == "tool.invocation.partial_result"
+
+    @property
+    def partial_text(self) -> str:
+        """The text of a partial result; empty for every other event."""
+        blocks = self.data.get("content", []) if self.is_partial else []
+        return "".join(block.get("text", "") for block in blocks)
+
 
 @dataclass(frozen=True)
 class CallState:

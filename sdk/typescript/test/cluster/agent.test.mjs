@@ -87,13 +87,14 @@ test("a stream gives events, progress and the result, in order", async (t) => {
     kinds.push(item.kind);
     if (item.kind === "result") result = item.result;
     else events.push(item.event.sequence);
+    if (item.kind === "partial") assert.equal(item.text, "page 1");
     if (item.kind === "progress") {
       assert.deepEqual([item.progress.message, item.progress.percent, item.progress.current_step], ["reading", 50, "read"]);
       worker.send({ event: "go on" });
     }
   }
   assert.deepEqual(events, events.map((_, at) => BigInt(at + 1)));
-  assert.ok(kinds.includes("progress") && kinds.at(-1) === "result");
+  assert.ok(kinds.includes("partial") && kinds.includes("progress") && kinds.at(-1) === "result");
   assert.equal(result.text, "done");
 });
 

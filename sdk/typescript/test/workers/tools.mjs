@@ -88,6 +88,7 @@ worker.tool("blocks", { description: "Keeps the whole thread busy.", ...safe, re
   return "still here";
 });
 worker.tool("steps", { description: "Tells how far it is.", ...free }, async (_args, ctx) => {
+  ctx.partial("page 1");
   ctx.progress({ message: "reading", percent: 50, step: "read", totalSteps: 2 });
   tell("progressed");
   await hears("go on");

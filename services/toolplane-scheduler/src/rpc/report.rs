@@ -134,7 +134,15 @@ impl CallReports {
         let plan = self.plan(&record).await;
         let nothing = PlannedOutput::default();
         let declared = plan.as_ref().map_or(&nothing, |plan| &plan.declared);
-        let partial = partial::read(reported, declared, |blocks| self.parts.cleaning.blocks(&record, blocks))?;
+        let withheld = plan.as_ref().is_none_or(|plan| self.parts.endings.hooks_follow(plan));
+        let partial = partial::read(reported, declared, |blocks| match withheld {
+            // What hooks after the call may take away is shown to nobody before.
+            true => blocks.clear(),
+            false => self.parts.cleaning.blocks(&record, blocks),
+        })?;
+        if partial.content.is_empty() && partial.resume_token.is_none() {
+            return Ok(());
+        }
         let command = |_: &_| Command::Partial { lease: lease.clone(), partial: partial.clone() };
         match self.parts.calls.command(&lease.call(), command).await {
             Err(RecordError::Refused { refusal: Refusal::NothingToDo, .. }) => Err(partial::too_many()),

@@ -152,6 +152,14 @@ impl Following<'_> {
                 }
                 false
             }
+            "tool.invocation.partial_result" => {
+                // The protocol has no partial results: who asked for logs is told the texts.
+                let blocks = data.get("content").and_then(Value::as_array).into_iter().flatten();
+                for text in blocks.filter_map(|block| block.get("text")).filter(|_| self.x.asked_for_logs()) {
+                    self.x.log(Some(&place), Level::Info, &self.begun.tool, text).await;
+                }
+                false
+            }
             "ext.invocation.awaiting_approval" => {
                 let said = json!({ "status": "awaiting_approval", "invocation_id": self.begun.id });
                 self.x.log(Some(&place), Level::Notice, &self.begun.tool, &said).await;

@@ -49,7 +49,7 @@ export interface ToolError {
     | undefined;
   /** The fields that were wrong, with the rule each broke. */
   fieldViolations: FieldViolation[];
-  /** What to do about it, in a sentence or two: the tool's own words, else what is known of the code. A tool's is at most 512 bytes. */
+  /** What to do about it, in a sentence or two: the tool's own words, else what is known of the code. A tool's is at most 512 characters. */
   recoverySuggestion?:
     | string
     | undefined;
