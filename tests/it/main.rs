@@ -44,6 +44,7 @@ mod secrets;
 mod sessions;
 mod shell;
 mod shown;
+mod standard;
 mod storm;
 mod tls;
 mod tour;

@@ -66,14 +66,15 @@ pub(crate) fn search_text(result: &ToolResult) -> String {
         block => block.text(),
     });
     let structured = result.structured_content.as_ref().map(JsonPayload::text);
+    // A failure is often its own content, with its code.
+    let named = named.filter(|text| failure.is_none_or(|failure| !text.starts_with(failure)));
     let texts: Vec<&str> = failure.into_iter().chain(named).filter(|text| !text.trim().is_empty()).collect();
     let texts = if texts.is_empty() { structured.into_iter().collect() } else { texts };
     let mut found = String::new();
     let mut left = MAX_SEARCH_CHARS;
     for text in texts {
-        // A failure is often its own content.
-        if left == 0 || (found.starts_with(text) && !found.is_empty()) {
-            continue;
+        if left == 0 {
+            break;
         }
         if !found.is_empty() {
             found.push('\n');
@@ -134,7 +135,7 @@ mod tests {
         let error = ToolError::of(codes::UNSPECIFIED, "it broke");
         let failed =
             synthetic::failure(&ready(true, true).invocation, ResultStatus::Failed, error, Timestamp::from_millis(0));
-        assert!(search_text(&failed).starts_with("it broke"));
+        assert_eq!(search_text(&failed), "it broke");
         assert!(rendering(&failed, "demo.x", None).text().contains(r#""kind":"error""#));
         let long = "ä".repeat(MAX_SEARCH_CHARS * 2);
         let found = search_text(&result(vec![text("first"), text(&long)]));

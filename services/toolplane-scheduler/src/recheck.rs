@@ -10,6 +10,6 @@ mod rechecker;
 mod run;
 
 pub(crate) use approvals::Approvals;
-pub(crate) use in_force::{DecisionsInForce, address_of};
+pub(crate) use in_force::DecisionsInForce;
 pub(crate) use rechecker::Rechecker;
 pub(crate) use run::RecheckLoop;

@@ -112,6 +112,9 @@ pub(crate) async fn follow(bed: &Bed, spec: v1::BatchSpec) -> Follower {
         follower.modifiers.extend(message.context_modifiers);
     }
     assert!(follower.batch.is_some(), "the stream ended without the batch");
+    for (index, result) in &follower.results {
+        crate::coverage::ended(&bed.clients, &follower.events[index], result).await;
+    }
     follower
 }
 

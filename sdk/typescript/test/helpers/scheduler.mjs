@@ -107,7 +107,7 @@ const DISPATCH = {
   sandboxProfile: "", timeoutMs: 30_000n, outputLimits: undefined, supportsCancel: true, requiresStartGrant: false, idempotencyKey: "k",
   fence: 1n, attempt: 1, traceparent: "", tracestate: "", surfaceId: "", actorRef: "", queuedMs: 0n, exclusiveLock: false, lockFence: 0n,
   supportsContextModifiers: false, sessionRef: "", permissionMode: "", nativeCallId: "", observableInput: undefined, aliases: [],
-  toolKind: "", deniedPaths: undefined, hooksFollow: false, toolNamespace: "",
+  toolKind: "", deniedPaths: undefined, hooksFollow: false, toolNamespace: "", supportsPartialResults: true, artifactExpectations: [], supportsArtifacts: true,
 };
 
 let leases = 0;

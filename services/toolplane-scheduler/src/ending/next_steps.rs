@@ -5,7 +5,6 @@ use toolplane_records::invocation::Invocation;
 
 use crate::calls::Calls;
 use crate::intake::{Asker, Resolved, SurfacePeer, ToolAddress};
-use crate::recheck::address_of;
 use crate::storage::RecordError;
 
 /// Most tools one failure names.
@@ -34,7 +33,7 @@ impl NextSteps {
         record: &Invocation,
         names: &mut Vec<String>,
     ) -> Result<(), RecordError> {
-        let (Some(place), Some(surface)) = (address_of(record), &self.surface) else {
+        let (Some(place), Some(surface)) = (ToolAddress::of(record), &self.surface) else {
             names.clear();
             return Ok(());
         };

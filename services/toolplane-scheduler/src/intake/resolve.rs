@@ -15,6 +15,7 @@ use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 use toolplane_records::provider::is_tool_of;
 use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
@@ -40,6 +41,14 @@ pub(crate) struct ToolAddress {
     pub(crate) surface_id: SurfaceId,
     /// The name as the caller gave it.
     pub(crate) name: SmolStr,
+}
+
+impl ToolAddress {
+    /// Where the tool of `record` was looked up.
+    pub(crate) fn of(record: &Invocation) -> Option<Self> {
+        let (tenant, surface_id) = (record.tenant.clone(), record.surface_id.clone()?);
+        Some(Self { tenant, surface_id, name: record.tool_name.clone() })
+    }
 }
 
 /// The surface service, with a memory of its positive answers.

@@ -132,7 +132,7 @@ impl Decisions for DecisionsInForce {
             }
         }
         let declared = || {
-            let known = self.surface.known(&address_of(record)?)?;
+            let known = self.surface.known(&ToolAddress::of(record)?)?;
             plan.filter(|plan| plan.tool.declaration_digest == known.digest)
         };
         self.in_force(record, now) && declared().is_some()
@@ -144,12 +144,6 @@ impl Decisions for DecisionsInForce {
             let _ = self.wanted.send(id.clone());
         }
     }
-}
-
-/// Where the tool of `record` was looked up.
-pub(crate) fn address_of(record: &Invocation) -> Option<ToolAddress> {
-    let (tenant, surface_id) = (record.tenant.clone(), record.surface_id.clone()?);
-    Some(ToolAddress { tenant, surface_id, name: record.tool_name.clone() })
 }
 
 /// Whether the permission of `record` has not run out.

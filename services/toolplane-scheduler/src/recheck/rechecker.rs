@@ -15,14 +15,14 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, InvocationStatus, Recoverability};
 use toolplane_runtime::Caller;
 
-use super::in_force::{DecisionsInForce, address_of};
+use super::in_force::DecisionsInForce;
 use crate::calls::{Attached, Calls, Moment};
 use crate::dispatch::Decisions as _;
 use crate::environment::Environment;
 use crate::error::CallError;
 use crate::intake::{
-    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Resolved, decision_request, denial, locks_again,
-    tool_changed,
+    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Resolved, ToolAddress, decision_request, denial,
+    locks_again, tool_changed,
 };
 use crate::storage::RecordError;
 
@@ -175,7 +175,9 @@ impl Rechecker {
             None => Asker::anybody(),
         };
         let caller = asker.caller(&record);
-        let Some(address) = address_of(&record) else { return Ok(CaseLookup::NotCallable(Box::new(gone(&record)))) };
+        let Some(address) = ToolAddress::of(&record) else {
+            return Ok(CaseLookup::NotCallable(Box::new(gone(&record))));
+        };
         // The arguments were made for the declaration it was accepted with.
         let known = self.calls.plans().of(&record).await?.map(|plan| plan.tool.declaration_digest);
         let tool = match self.preparer.surface().resolve(&address, &caller, known).await {
