@@ -5,14 +5,14 @@ use toolplane_proto::v1;
 use crate::bed::{Bed, PATIENCE, kinds};
 use crate::shell::Shell;
 
-async fn pending(bed: &Bed) -> v1::Approval {
+pub(crate) async fn pending(bed: &Bed) -> v1::Approval {
     let request = v1::ListApprovalsRequest { state: v1::ApprovalState::Pending.into(), ..Default::default() };
     let approvals = bed.clients.permissions().list_approvals(request).await.unwrap().into_inner().approvals;
     assert_eq!(approvals.len(), 1, "{approvals:?}");
     approvals.into_iter().next().unwrap()
 }
 
-async fn answer(bed: &Bed, approval_id: &str, behavior: v1::Behavior) -> v1::Approval {
+pub(crate) async fn answer(bed: &Bed, approval_id: &str, behavior: v1::Behavior) -> v1::Approval {
     let request = v1::ResolveApprovalRequest {
         approval_id: approval_id.to_owned(),
         behavior: behavior.into(),

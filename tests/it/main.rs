@@ -29,6 +29,7 @@ mod input;
 mod locks;
 mod many;
 mod mcp;
+mod metrics;
 mod parked;
 mod path;
 mod permissions;

@@ -16,6 +16,7 @@ mod error;
 mod follow;
 pub mod forget;
 mod made;
+mod measured;
 mod redis;
 mod shards;
 pub mod status;

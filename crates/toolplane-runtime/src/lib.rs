@@ -22,6 +22,7 @@ pub mod config;
 mod fuzz;
 pub mod health;
 pub mod keys;
+mod metrics;
 pub mod page;
 pub mod process;
 pub mod server;

@@ -18,6 +18,7 @@ pub use self::error::RoleError;
 use crate::client::{self, Peer, PeerSettings};
 use crate::config::{Config, ConfigError, Endpoints};
 use crate::health::Readiness;
+use crate::metrics;
 use crate::server::internal::Inside;
 use crate::server::{self, Bound, Server, ServerSettings, Services};
 use crate::shutdown::Shutdown;
@@ -162,6 +163,10 @@ where
         Some(address) => Some(server::bind(address).await?),
         None => None,
     };
+    let measured = match config.telemetry.metrics_listen {
+        Some(address) => Some(server::bind(address).await?),
+        None => None,
+    };
     let guard = telemetry::init(&config.telemetry, &config.log, plan.name())?;
     let tasks = Tasks::new(shutdown.clone());
     let inside = Inside::new();
@@ -179,6 +184,9 @@ where
     });
     let role = build(process.clone(), Services::new(descriptors)?).await?;
     answer_probes(probed, &process);
+    if let Some(bound) = measured {
+        metrics::answer(bound, &process.config.server, &process.tasks)?;
+    }
     let asked = match (bound, role.services) {
         (Some(bound), Some(services)) => {
             let settings = ServerSettings::from_config(&process.config.server)?;

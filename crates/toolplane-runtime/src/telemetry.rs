@@ -1,10 +1,11 @@
-//! Logs and traces: set up once per process, the span tree of a call, and trace context in and out.
+//! Logs, traces and the sending of metrics: set up once per process, the span tree of a call, and trace context in and out.
 //!
 //! Spans of the tree are made only by [`spans`]: they are no spans of the log, which never shows them. Each is written once, in the form
 //! in which it leaves (`otlp`), and sent by a task of its own (`export`); contexts, ids, sampling and what a process says of itself
 //! are those of OpenTelemetry's crates. When no exporter is set a span costs one check.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use toolplane_metrics::names;
 use toolplane_records::codes;
 
 use opentelemetry::{KeyValue, global};
@@ -17,6 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::config::{LogConfig, LogFormat, TelemetryConfig};
+use crate::metrics::MetricExport;
 
 mod client;
 pub mod context;
@@ -28,7 +30,8 @@ pub mod spans;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use client::TraceClient;
+pub(crate) use client::OtlpClient;
+use client::Signal;
 use export::{Exporter, FinishedSpans};
 use span::Tracer;
 
@@ -68,11 +71,12 @@ impl TelemetryError {
     }
 }
 
-/// Keeps telemetry going; the last spans leave when it is dropped or shut down.
+/// Keeps telemetry going; the last spans and metrics leave when it is dropped or shut down.
 #[derive(Debug)]
 #[must_use = "telemetry ends when this is dropped"]
 pub struct TelemetryGuard {
     spans: Option<FinishedSpans>,
+    metrics: Option<MetricExport>,
     flush_timeout: Duration,
 }
 
@@ -84,46 +88,61 @@ impl TelemetryGuard {
         {
             tracing::warn!("spans could not be sent in time");
         }
+        if let Some(metrics) = &self.metrics
+            && !metrics.flush(self.flush_timeout)
+        {
+            tracing::warn!("metrics could not be sent in time");
+        }
     }
 
-    /// Sends the last spans and ends telemetry, at most `telemetry.flush_timeout_ms` long.
+    /// Sends the last metrics and spans and ends telemetry, at most `telemetry.flush_timeout_ms` long.
     pub async fn shutdown(mut self) {
-        let (spans, limit) = (self.spans.take(), self.flush_timeout);
-        // Blocking: the exporter needs the runtime's threads while we wait for it.
-        let _ = tokio::task::spawn_blocking(move || end(spans, limit)).await;
+        let (metrics, spans, limit) = (self.metrics.take(), self.spans.take(), self.flush_timeout);
+        // Blocking: the exporters need the runtime's threads while we wait for them.
+        let _ = tokio::task::spawn_blocking(move || end(metrics, spans, limit)).await;
     }
 }
 
 impl Drop for TelemetryGuard {
     fn drop(&mut self) {
-        end(self.spans.take(), self.flush_timeout);
+        end(self.metrics.take(), self.spans.take(), self.flush_timeout);
     }
 }
 
-fn end(spans: Option<FinishedSpans>, limit: Duration) {
+/// One bound for both: a receiver that is away takes neither.
+fn end(metrics: Option<MetricExport>, spans: Option<FinishedSpans>, limit: Duration) {
+    let began = Instant::now();
+    if metrics.is_some_and(|metrics| !metrics.flush(limit)) {
+        tracing::warn!("the last metrics may be missing");
+    }
+    let limit = limit.saturating_sub(began.elapsed());
     if spans.is_some_and(|spans| !spans.end(limit)) {
         tracing::warn!("the last spans may be lost");
     }
 }
 
-/// Sets up logs (on standard error) and, when an endpoint is configured, traces. Once per process, within the runtime.
+/// Sets up logs (on standard error) and, when an endpoint is configured, traces and metrics. Once per process, within the runtime.
 ///
 /// `role` becomes the last part of `service.name`, e.g. `scheduler`; empty for all roles in one process.
 ///
-/// Fails with [`TelemetryError::Exporter`] when traces cannot be exported to the endpoint as it is written, with
+/// Fails with [`TelemetryError::Exporter`] when they cannot be exported to the endpoint as it is written, with
 /// [`TelemetryError::Filter`] when `log.filter` is malformed, and with [`TelemetryError::AlreadySet`] when this process
 /// has telemetry already.
 pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
-    let receiver = config.otlp_endpoint.as_deref().map(receiver).transpose()?;
+    let receiver = |signal| config.otlp_endpoint.as_deref().map(|endpoint| receiver(endpoint, signal)).transpose();
+    let (traces, metrics) = (receiver(Signal::Traces)?, receiver(Signal::Metrics)?);
+    names::TOOLS.set_most(config.metrics_tools);
     Registry::default().with(log_layer(log)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
-    let spans = receiver.map(|receiver| {
+    let spans = traces.map(|client| {
         let spans = FinishedSpans::default();
-        Exporter::start(spans.clone(), receiver, &resource(config, role));
+        Exporter::start(spans.clone(), client, &resource(config, role));
         span::set_tracer(Tracer::new(config.sample_ratio, spans.clone()));
         spans
     });
-    Ok(TelemetryGuard { spans, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
+    let metrics = metrics.zip(config.metrics_interval());
+    let metrics = metrics.map(|(client, interval)| MetricExport::start(client, &resource(config, role), interval));
+    Ok(TelemetryGuard { spans, metrics, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
 }
 
 /// A log filter that cannot be read.
@@ -154,15 +173,15 @@ where
     })
 }
 
-fn receiver(endpoint: &str) -> Result<TraceClient, TelemetryError> {
+fn receiver(endpoint: &str, signal: Signal) -> Result<OtlpClient, TelemetryError> {
     let refused = |error: client::ReceiverError| TelemetryError::Exporter {
         endpoint: endpoint.to_owned(),
         reason: error.to_string(),
     };
-    TraceClient::to(endpoint).map_err(refused)
+    OtlpClient::to(endpoint, signal).map_err(refused)
 }
 
-/// What this process is, for all its spans; also what the environment says of it (`OTEL_RESOURCE_ATTRIBUTES`).
+/// What this process is, for all its spans and metrics; also what the environment says of it (`OTEL_RESOURCE_ATTRIBUTES`).
 fn resource(config: &TelemetryConfig, role: &str) -> Resource {
     let name = match role {
         "" => config.service_name.clone(),

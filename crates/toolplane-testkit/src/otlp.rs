@@ -1,11 +1,18 @@
-//! A real OTLP gRPC receiver that keeps every span it is sent.
+//! A real OTLP gRPC receiver that keeps every span it is sent, and the newest metrics of each process.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
+    MetricsService, MetricsServiceServer,
+};
+use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use opentelemetry_proto::tonic::common::v1::any_value;
+use opentelemetry_proto::tonic::metrics::v1::{Metric, ResourceMetrics};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -20,8 +27,12 @@ use crate::trace::{Span, Trace};
 pub struct OtlpReceiver {
     endpoint: String,
     spans: Arc<Mutex<Vec<Span>>>,
+    metrics: Arc<Mutex<Newest>>,
     _stop: DropGuard,
 }
+
+/// What each process said of everything last, by its `service.name`.
+type Newest = BTreeMap<String, Vec<Metric>>;
 
 impl OtlpReceiver {
     /// Listens on a free port of the loopback address.
@@ -29,10 +40,13 @@ impl OtlpReceiver {
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(Problem::file("a free port"))?;
         let address = bound.local_addr().map_err(Problem::file("a free port"))?;
         let spans = Arc::new(Mutex::new(Vec::new()));
-        let service = TraceServiceServer::new(Collector { spans: Arc::clone(&spans) });
+        let metrics = Arc::new(Mutex::new(Newest::new()));
+        let collector = Collector { spans: Arc::clone(&spans), metrics: Arc::clone(&metrics) };
+        let service = TraceServiceServer::new(collector.clone());
         let token = CancellationToken::new();
         let stop = token.clone().drop_guard();
-        let server = tonic::transport::Server::builder().add_service(service);
+        let server =
+            tonic::transport::Server::builder().add_service(service).add_service(MetricsServiceServer::new(collector));
         tokio::spawn(async move {
             let served =
                 server.serve_with_incoming_shutdown(TcpListenerStream::new(bound), token.cancelled_owned()).await;
@@ -40,7 +54,7 @@ impl OtlpReceiver {
                 eprintln!("the OTLP receiver ended: {error}");
             }
         });
-        Ok(Self { endpoint: format!("http://{address}"), spans, _stop: stop })
+        Ok(Self { endpoint: format!("http://{address}"), spans, metrics, _stop: stop })
     }
 
     /// What to configure as `telemetry.otlp_endpoint`.
@@ -56,6 +70,30 @@ impl OtlpReceiver {
     /// The spans of one trace received so far.
     pub fn trace(&self, trace_id: &str) -> Trace {
         Trace::new(self.spans().into_iter().filter(|span| span.trace_id == trace_id).collect())
+    }
+
+    /// Waits until the process that calls itself `service` has sent metrics like `complete` wants them. They are all of a process.
+    pub async fn metrics_of(
+        &self,
+        service: &str,
+        patience: Duration,
+        complete: impl Fn(&[Metric]) -> bool,
+    ) -> Result<Vec<Metric>, Problem> {
+        let start = Instant::now();
+        loop {
+            let metrics = self.metrics.lock().get(service).cloned().unwrap_or_default();
+            if complete(&metrics) {
+                return Ok(metrics);
+            }
+            if start.elapsed() > patience {
+                return Err(Problem::TooLate {
+                    what: format!("metrics of {service}"),
+                    millis: patience.as_millis(),
+                    said: format!("; so far there is: {metrics:#?}"),
+                });
+            }
+            toolplane_wait::look_again().await;
+        }
     }
 
     /// Waits until the trace has what `complete` wants. Exporters send in batches, so spans come late and out of order.
@@ -83,8 +121,36 @@ impl OtlpReceiver {
     }
 }
 
+#[derive(Clone)]
 struct Collector {
     spans: Arc<Mutex<Vec<Span>>>,
+    metrics: Arc<Mutex<Newest>>,
+}
+
+#[tonic::async_trait]
+impl MetricsService for Collector {
+    async fn export(
+        &self,
+        request: Request<ExportMetricsServiceRequest>,
+    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
+        for of_process in request.into_inner().resource_metrics {
+            let name = service_name(&of_process);
+            let metrics = of_process.scope_metrics.into_iter().flat_map(|scope| scope.metrics).collect();
+            self.metrics.lock().insert(name, metrics);
+        }
+        Ok(Response::new(ExportMetricsServiceResponse::default()))
+    }
+}
+
+fn service_name(of_process: &ResourceMetrics) -> String {
+    let attributes = of_process.resource.iter().flat_map(|resource| &resource.attributes);
+    let named = attributes.filter(|attribute| attribute.key == "service.name");
+    let values = named.filter_map(|attribute| attribute.value.as_ref()?.value.clone());
+    let mut texts = values.filter_map(|value| match value {
+        any_value::Value::StringValue(text) => Some(text),
+        _ => None,
+    });
+    texts.next().unwrap_or_default()
 }
 
 #[tonic::async_trait]

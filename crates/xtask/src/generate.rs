@@ -11,6 +11,8 @@ pub(crate) fn run() -> Result<(), TaskError> {
     write("docs/errors.md", &command::capture(command::cargo(&print))?)?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "vocabulary"];
     write("schemas/vocabulary.json", &command::capture(command::cargo(&print))?)?;
+    let print = ["run", "--quiet", "--package", "xtask", "--example", "metrics_page"];
+    write("docs/metrics.md", &command::capture(command::cargo(&print))?)?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "openapi"];
     write("schemas/openapi.json", &command::capture(command::cargo(&print))?)
 }

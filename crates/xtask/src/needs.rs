@@ -85,6 +85,13 @@ const JAVA: Packages = Packages {
     without: &["./usr/share/doc", "./usr/share/man", "./usr/share/maven-repo", "*.a", "*.h"],
 };
 
+/// The program that reads rules and pages of metrics as Prometheus does; the server itself is not needed.
+const PROMTOOL: Packages = Packages {
+    release: "bookworm",
+    names: &["prometheus"],
+    without: &["./etc", "./lib", "./usr/bin/prometheus", "./usr/bin/tsdb", "./usr/share", "./var"],
+};
+
 /// Makes sure of `bwrap`. Without it the cluster still runs, but its worker says that it has no sandbox and gets no shell or
 /// process calls.
 pub(crate) fn bubblewrap() {
@@ -248,6 +255,23 @@ pub(crate) fn mcp() -> Result<(), TaskError> {
 fn own_package(folder: &Path) -> Result<(), TaskError> {
     let manifest = folder.join("package.json");
     fs::write(&manifest, "{\"private\": true}\n").map_err(TaskError::file(&manifest))
+}
+
+/// Prometheus' `promtool` below `target/prometheus`, where the machine has none. Without it the test of the alert rules fails, and all
+/// others run.
+pub(crate) fn promtool() {
+    if command::works("promtool", &["--version"]) {
+        return;
+    }
+    let folder = command::target().join("prometheus");
+    if PROMTOOL.are_in(&folder) {
+        return;
+    }
+    println!("unpacking promtool into {} ...", folder.display());
+    if let Err(error) = PROMTOOL.unpack(&folder).and_then(|()| PROMTOOL.keep(&folder)) {
+        println!("could not prepare promtool: {error}");
+        println!("the test of alert rules will fail; put `promtool` of Prometheus into the path.");
+    }
 }
 
 /// Go with gRPC below `target/go`. Where it cannot be had, the test of the client in Go fails and all others run.

@@ -3,6 +3,7 @@
 //! [`Runner::run`] is the whole way of a call. Its steps pass on what the next one needs, so that between any two of
 //! them the worker can be killed by a test at one place.
 
+mod active;
 mod admission;
 mod ending;
 mod execution;
@@ -23,6 +24,7 @@ use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
 use toolplane_runtime::telemetry::{Instrument as _, Span};
 
+use self::active::ActiveExecution;
 use crate::assignments::{Assignment, Assignments, Terms};
 use crate::messages::{Call, ExecutionReport, OfferedCall};
 use crate::outbox::Outbox;
@@ -168,9 +170,11 @@ impl Runner {
     async fn performed(&self, assignment: &Arc<Assignment>, call: &Call) -> Option<Outcome> {
         let span = spans::execute_tool(&call.facts());
         let capture = self.settings.capture_content;
+        let active = ActiveExecution::begin(&call.tool.tool_name);
         spans::content(&span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.shown.text());
         let ending = self.ran(assignment, call).instrument(&span).await;
         let outcome = ending::settle(ending, &assignment.stop, assignment.traits.idempotent)?;
+        active.ended(outcome.error.as_ref());
         if let (false, None, Some(result)) = (call.hooks_follow, &outcome.error, &outcome.structured_content) {
             spans::content(&span, capture, gen_ai::TOOL_CALL_RESULT, result.text());
         }

@@ -60,7 +60,7 @@ impl PermissionRole {
         hooks: Hooks,
         tasks: &Tasks,
     ) -> Result<Self, PermissionError> {
-        let ledger = Arc::new(Ledger::open(backend.store()).await?);
+        let ledger = Arc::new(Ledger::open(backend.measured(Keeper::Permission, backend.store())).await?);
         let rules = RuleBook::open(Arc::clone(&ledger), options.source, options.limits.max_rules).await?;
         let rules = Arc::new(rules);
         let book = Arc::new(Book::new(Arc::clone(&ledger), options.limits));

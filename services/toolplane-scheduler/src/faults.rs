@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toolplane_faultpoint::point;
 use toolplane_lifecycle::{Effect, Timer, Transition};
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
@@ -63,6 +64,10 @@ impl<H: EffectHandler> EffectHandler for CommitPoints<H> {
             point("scheduler.before_offer");
         }
         self.0.carry_out(call, effects, queue, update);
+    }
+
+    fn decided(&self, record: &Invocation, decisions: &[PermissionDecision]) {
+        self.0.decided(record, decisions);
     }
 }
 

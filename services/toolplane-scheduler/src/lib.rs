@@ -14,6 +14,7 @@
     )
 )]
 
+mod account;
 mod background;
 mod calls;
 mod cleaning;

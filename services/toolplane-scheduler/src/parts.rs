@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use toolplane_lifecycle::Scope;
+use toolplane_metrics::before_collect;
 use toolplane_records::ids::{InvocationKey, TenantId};
 use toolplane_results::PayloadStore;
 use toolplane_store::Store;
@@ -249,6 +250,8 @@ impl Parts {
 impl Loops {
     /// Runs dispatch, timers and the settling of scopes until `stop` resolves; from then on, no call is claimed here any more.
     pub(crate) async fn run(self, stop: impl Future<Output = ()>) {
+        let workers = self.timers.workers.clone();
+        let _telling = before_collect(move || workers.tell_levels());
         // In order, so that a simulation is the same each time; none of them ever ends.
         tokio::select! {
             biased;

@@ -16,6 +16,7 @@ use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
+use crate::account;
 use crate::background::Background;
 use crate::cleaning::Cleaning;
 use crate::ending::{self, Endings, NextSteps};
@@ -89,9 +90,10 @@ impl SchedulerRole {
         let environment = Environment::real();
         let asks_hooks = ending::asks_hooks(hooks.clone());
         let outside = Outside { environment, decisions: in_force.clone(), asks_hooks };
+        account::begin();
+        let store = backend.measured(Keeper::Scheduler, backend.spread(|count| Arc::new(Shards::new(count))));
         let Opened { parts, loops, hooks_overdue } =
-            Parts::open(backend.spread(|count| Arc::new(Shards::new(count))), payloads.clone(), options.parts, outside)
-                .await?;
+            Parts::open(store, payloads.clone(), options.parts, outside).await?;
         let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);

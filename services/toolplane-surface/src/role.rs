@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolplane_backend::{Backend, Keeper};
+use toolplane_metrics::{Observing, before_collect};
 use toolplane_proto::v1::provider_service_server::ProviderServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
 use toolplane_records::cluster::ClusterRole;
@@ -31,6 +32,8 @@ pub struct SurfaceRole {
     api: SurfaceApi,
     backend: Backend,
     max_message_bytes: usize,
+    /// The levels of circuits are told as long as the role is there.
+    _levels: Observing,
 }
 
 /// Opens the role as configured, with its background work among `tasks`.
@@ -60,7 +63,8 @@ impl SurfaceRole {
     /// - [`SurfaceError::Tool`] when a stored tool cannot be used.
     /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
-        let registry = Registry::open(backend.store(), options.sync_patience).await?;
+        let registry =
+            Registry::open(backend.measured(Keeper::Surface, backend.store()), options.sync_patience).await?;
         registry.join().await?;
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
@@ -73,6 +77,10 @@ impl SurfaceRole {
             stopping.run_until_cancelled(failed).await.map_or(Ok(()), Err)
         });
         let sources = Sources::new(registry.clone(), &options.providers);
+        let levels = before_collect({
+            let registry = registry.clone();
+            move || registry.0.providers.tell_levels()
+        });
         let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
         tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
@@ -83,7 +91,7 @@ impl SurfaceRole {
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };
-        Ok(Self { api, backend, max_message_bytes: options.max_message_bytes })
+        Ok(Self { api, backend, _levels: levels, max_message_bytes: options.max_message_bytes })
     }
 
     /// Adds this role to what a listener answers for.

@@ -8,6 +8,8 @@ use super::{Config, ConfigError, PeersConfig, ServerConfig};
 const MAX_CONNECTIONS: u64 = 1_000_000;
 /// Most files of one workspace: it is looked through before and after every call that writes there.
 const MAX_TENANT_FILES: u64 = 1_000_000;
+/// Most tools that metrics may tell apart: each has some dozen series, and names are never forgotten.
+const MAX_TOOL_NAMES: u64 = 2_000;
 /// Longest interval any key may name: a year.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -102,6 +104,7 @@ impl Config {
             ("executor.mcp.idle_ms", self.executor.mcp.idle_ms, 1),
             ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
             ("mcp.wait_ms", self.mcp.clone().unwrap_or_default().wait_ms, 1_000),
+            ("telemetry.metrics_interval_ms", self.telemetry.metrics_interval_ms, 0),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];
         for (key, value, least) in intervals {
@@ -149,6 +152,7 @@ impl Config {
                 8,
                 MAX_CONNECTIONS,
             ),
+            ("telemetry.metrics_tools", self.telemetry.metrics_tools as u64, 1, MAX_TOOL_NAMES),
             ("executor.slots", u64::from(self.executor.slots()), 1, 4096),
             ("executor.quota.call_bytes", self.executor.quota.call_bytes, 1, u64::MAX),
             ("executor.quota.call_files", self.executor.quota.call_files, 1, u64::MAX),
@@ -180,6 +184,9 @@ impl Config {
 
     fn check_telemetry(&self) -> Result<(), ConfigError> {
         let telemetry = &self.telemetry;
+        if let Some(listen) = telemetry.metrics_listen {
+            check_exposed("telemetry.metrics_listen", listen, &self.server)?;
+        }
         if !(0.0..=1.0).contains(&telemetry.sample_ratio) {
             let rule = format!("`{}` is not between 0 and 1", telemetry.sample_ratio);
             return Err(ConfigError::value("telemetry.sample_ratio", rule));

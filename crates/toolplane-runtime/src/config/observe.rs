@@ -1,4 +1,7 @@
-//! Traces and logs.
+//! Traces, metrics and logs.
+
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +17,12 @@ pub enum QueueParenting {
     Link,
 }
 
-/// Traces, sent by OTLP over gRPC.
+/// Traces and metrics, sent by OTLP over gRPC; metrics also to be read from this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetryConfig {
-    /// Where spans go, e.g. `http://127.0.0.1:4317`; nothing is recorded when absent.
+    /// Where spans and metrics go, e.g. `http://127.0.0.1:4317`; no span is recorded when absent.
     pub otlp_endpoint: Option<String>,
     /// First part of `service.name`; the role follows, as in `toolplane-scheduler`.
     pub service_name: String,
@@ -29,7 +32,14 @@ pub struct TelemetryConfig {
     pub capture_content: bool,
     /// How a worker's span refers to the span that queued the call.
     pub queue_parenting: QueueParenting,
-    /// Longest time the last spans may take to leave at the end of the process.
+    /// Where this process answers `GET /metrics` for Prometheus, e.g. `127.0.0.1:9464`; nowhere when absent. Beyond loopback,
+    /// `server.tls` and `server.auth` are required, and the reader is an operator or an auditor.
+    pub metrics_listen: Option<SocketAddr>,
+    /// How often metrics are sent to `otlp_endpoint`; 0 is never.
+    pub metrics_interval_ms: u64,
+    /// How many tools metrics tell apart by name; further ones are told together as `other`.
+    pub metrics_tools: usize,
+    /// Longest time the last spans and metrics may take to leave at the end of the process.
     pub flush_timeout_ms: u64,
 }
 
@@ -41,8 +51,18 @@ impl Default for TelemetryConfig {
             sample_ratio: 1.0,
             capture_content: false,
             queue_parenting: QueueParenting::Parent,
+            metrics_listen: None,
+            metrics_interval_ms: 60_000,
+            metrics_tools: 200,
             flush_timeout_ms: 5_000,
         }
+    }
+}
+
+impl TelemetryConfig {
+    /// How often metrics are sent, if they are.
+    pub fn metrics_interval(&self) -> Option<Duration> {
+        (self.metrics_interval_ms > 0).then(|| Duration::from_millis(self.metrics_interval_ms))
     }
 }
 

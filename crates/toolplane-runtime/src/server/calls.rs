@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::{Code, Status};
+use toolplane_metrics::names;
 use tower::{Layer, Service};
 
 use super::access::Access;
@@ -27,6 +28,7 @@ use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::Span;
 use crate::telemetry::context::parent_from_headers;
+use crate::telemetry::semconv::general;
 use crate::telemetry::spans::rpc;
 
 type Request = http::Request<Body>;
@@ -121,13 +123,15 @@ where
         let method = method_of(&request);
         let parent = parent_from_headers(request.headers());
         let catalog = &self.rules.catalog;
-        let span = if catalog.traces(method) {
-            rpc::server(method, catalog.knows(method), parent.clone())
+        let (span, measured) = if catalog.traces(method) {
+            let known = catalog.knows(method);
+            let measured = if known { names::METHODS.name(method) } else { general::OTHER };
+            (rpc::server(method, known, parent.clone()), Some(measured))
         } else {
-            Span::none()
+            (Span::none(), None)
         };
         let seat = request.extensions().get::<ConnectionLife>().and_then(ConnectionLife::seat);
-        let observation = Observation::server(span.clone(), seat.map(Seat::begin));
+        let observation = Observation::server(span.clone(), measured, seat.map(Seat::begin));
         let until = match method {
             HEALTH_WATCH => Some(self.rules.draining()),
             _ => request.extensions().get::<ConnectionLife>().map(ConnectionLife::until),

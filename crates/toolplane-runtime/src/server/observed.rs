@@ -3,6 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Instant;
+
+use toolplane_metrics::table;
 use toolplane_records::codes;
 
 use bytes::Bytes;
@@ -13,6 +16,7 @@ use tonic::{Code, Status};
 
 use super::life::Until;
 use super::seats::Busy;
+use crate::code_name::code_name;
 use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::Span;
@@ -23,22 +27,29 @@ use crate::telemetry::spans::rpc;
 pub(crate) struct Observation {
     span: Span,
     end: Option<fn(&Span, Code)>,
+    /// The method, and when the call began, where that is measured.
+    measured: Option<(&'static str, Instant)>,
     /// The connection is at work as long as this call is.
     _busy: Option<Busy>,
 }
 
 impl Observation {
-    pub(crate) fn server(span: Span, busy: Option<Busy>) -> Self {
-        Self { span, end: Some(rpc::end_server), _busy: busy }
+    /// Of a call to this process; it is measured as one of `method`, where that is given.
+    pub(crate) fn server(span: Span, method: Option<&'static str>, busy: Option<Busy>) -> Self {
+        let measured = method.map(|method| (method, Instant::now()));
+        Self { span, end: Some(rpc::end_server), measured, _busy: busy }
     }
 
     pub(crate) fn client(span: Span) -> Self {
-        Self { span, end: Some(rpc::end_client), _busy: None }
+        Self { span, end: Some(rpc::end_client), measured: None, _busy: None }
     }
 
     pub(crate) fn end(&mut self, code: Code) {
         if let Some(end) = self.end.take() {
             end(&self.span, code);
+        }
+        if let Some((method, began)) = self.measured.take() {
+            table::RPC_SERVER.record([method, code_name(code)], began.elapsed());
         }
     }
 }

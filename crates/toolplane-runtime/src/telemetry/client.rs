@@ -1,6 +1,6 @@
 //! The one request to an OTLP receiver, over a connection that is made when it is first needed.
 //!
-//! `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT` and their `_TRACES_` forms are read as OpenTelemetry says.
+//! `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT` and their `_TRACES_` and `_METRICS_` forms are read as OpenTelemetry says.
 
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -12,17 +12,42 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
-use super::otlp::{ExportRequest, ExportResponse};
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Spans.
+    Traces,
+    /// Metrics.
+    Metrics,
+}
 
-const METHOD: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+impl Signal {
+    const fn method(self) -> &'static str {
+        match self {
+            Self::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+            Self::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+        }
+    }
+
+    /// A setting of the environment: that for this signal, else that for everything.
+    fn setting(self, name: &str) -> Option<String> {
+        let found = |name: String| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
+        let own = match self {
+            Self::Traces => "TRACES",
+            Self::Metrics => "METRICS",
+        };
+        found(format!("OTEL_EXPORTER_OTLP_{own}_{name}")).or_else(|| found(format!("OTEL_EXPORTER_OTLP_{name}")))
+    }
+}
+
 /// How long a request may take where the environment does not say.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Spans cannot be sent as the configuration and the environment say. No value of a header is named: it may be a secret.
+/// Nothing can be sent as the configuration and the environment say. No value of a header is named: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ReceiverError {
+pub(crate) enum ReceiverError {
     /// Encryption is asked for.
-    #[error("traces are sent without TLS; name a collector by `http://` that passes them on")]
+    #[error("traces and metrics are sent without TLS; name a collector by `http://` that passes them on")]
     Encrypted,
     /// The address is none.
     #[error("{0}")]
@@ -38,17 +63,18 @@ pub(super) enum ReceiverError {
     Headers,
 }
 
-/// A receiver of traces.
+/// A receiver of traces or metrics.
 #[derive(Clone, Debug)]
-pub(super) struct TraceClient {
+pub(crate) struct OtlpClient {
+    signal: Signal,
     channel: Channel,
     headers: MetadataMap,
 }
 
-impl TraceClient {
+impl OtlpClient {
     /// The receiver at `endpoint`. Nothing is sent yet. Fails with [`ReceiverError`] when the endpoint or the environment cannot be
     /// understood.
-    pub(super) fn to(endpoint: &str) -> Result<Self, ReceiverError> {
+    pub(super) fn to(endpoint: &str, signal: Signal) -> Result<Self, ReceiverError> {
         if endpoint.starts_with("https:") {
             return Err(ReceiverError::Encrypted);
         }
@@ -57,29 +83,27 @@ impl TraceClient {
         if parsed.uri().host().is_none() {
             return Err(ReceiverError::NoHost);
         }
-        let channel = parsed.timeout(timeout()?).connect_timeout(TIMEOUT).connect_lazy();
-        Ok(Self { channel, headers: headers(&setting("HEADERS").unwrap_or_default())? })
+        let channel = parsed.timeout(timeout(signal)?).connect_timeout(TIMEOUT).connect_lazy();
+        Ok(Self { signal, channel, headers: headers(&signal.setting("HEADERS").unwrap_or_default())? })
     }
 
-    /// Sends spans. Fails as the receiver does, or when it is not there.
-    pub(super) async fn export(&self, request: ExportRequest) -> Result<ExportResponse, Status> {
+    /// Sends what is there of the signal. Fails as the receiver does, or when it is not there.
+    pub(crate) async fn export<Q, A>(&self, request: Q) -> Result<A, Status>
+    where
+        Q: prost::Message + Send + Sync + 'static,
+        A: prost::Message + Default + Send + Sync + 'static,
+    {
         let mut client = Grpc::new(self.channel.clone());
         client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
         let mut request = Request::new(request);
         *request.metadata_mut() = self.headers.clone();
-        let codec = ProstCodec::<ExportRequest, ExportResponse>::default();
-        Ok(client.unary(request, PathAndQuery::from_static(METHOD), codec).await?.into_inner())
+        let codec = ProstCodec::<Q, A>::default();
+        Ok(client.unary(request, PathAndQuery::from_static(self.signal.method()), codec).await?.into_inner())
     }
 }
 
-/// A setting of the environment: that for traces, else that for everything.
-fn setting(name: &str) -> Option<String> {
-    let found = |name: String| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
-    found(format!("OTEL_EXPORTER_OTLP_TRACES_{name}")).or_else(|| found(format!("OTEL_EXPORTER_OTLP_{name}")))
-}
-
-fn timeout() -> Result<Duration, ReceiverError> {
-    let Some(text) = setting("TIMEOUT") else { return Ok(TIMEOUT) };
+fn timeout(signal: Signal) -> Result<Duration, ReceiverError> {
+    let Some(text) = signal.setting("TIMEOUT") else { return Ok(TIMEOUT) };
     text.trim().parse().map(Duration::from_millis).map_err(|_| ReceiverError::Timeout)
 }
 
@@ -115,8 +139,8 @@ mod tests {
     #[tokio::test]
     async fn an_endpoint_that_cannot_be_used_is_refused() {
         for wrong in ["https://127.0.0.1:4317", "not an address", "/path"] {
-            assert!(TraceClient::to(wrong).is_err(), "{wrong}");
+            assert!(OtlpClient::to(wrong, Signal::Traces).is_err(), "{wrong}");
         }
-        assert!(TraceClient::to("http://127.0.0.1:4317").is_ok());
+        assert!(OtlpClient::to("http://127.0.0.1:4317", Signal::Metrics).is_ok());
     }
 }

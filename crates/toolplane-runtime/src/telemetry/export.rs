@@ -12,9 +12,12 @@ use opentelemetry_sdk::Resource;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tonic::Code;
+use toolplane_metrics::table;
 
-use super::client::TraceClient;
-use super::otlp::{ExportRequest, Instrumentation, ResourceAttributes, ResourceSpans, ScopeSpans, attribute};
+use super::client::OtlpClient;
+use super::otlp::{
+    ExportRequest, ExportResponse, Instrumentation, ResourceAttributes, ResourceSpans, ScopeSpans, attribute,
+};
 use crate::tasks;
 
 /// Spans wait at most this long.
@@ -122,7 +125,7 @@ impl FinishedSpans {
 /// Sends spans as they come, until [`FinishedSpans::end`].
 pub(super) struct Exporter {
     spans: FinishedSpans,
-    client: TraceClient,
+    client: OtlpClient,
     resource: ResourceAttributes,
     /// The receiver did not take the last ones, and the log says so.
     failing: bool,
@@ -130,13 +133,14 @@ pub(super) struct Exporter {
 
 impl Exporter {
     /// Sends `spans` of the process `resource` by `client`, in a task of its own.
-    pub(super) fn start(spans: FinishedSpans, client: TraceClient, resource: &Resource) {
+    pub(super) fn start(spans: FinishedSpans, client: OtlpClient, resource: &Resource) {
         let attributes = resource.iter().map(|(key, value)| attribute(key.as_str(), value)).collect();
         let exporter = Self::new(spans, client, ResourceAttributes { attributes });
+        table::TELEMETRY_LOST.begin(["spans"]);
         drop(tasks::spawn("span exporter", exporter.run()));
     }
 
-    fn new(spans: FinishedSpans, client: TraceClient, resource: ResourceAttributes) -> Self {
+    fn new(spans: FinishedSpans, client: OtlpClient, resource: ResourceAttributes) -> Self {
         Self { spans, client, resource, failing: false }
     }
 
@@ -168,7 +172,7 @@ impl Exporter {
         let request = ExportRequest { resource_spans };
         let mut waits = RETRIES.iter();
         let refused = loop {
-            match self.client.export(request.clone()).await {
+            match self.client.export::<ExportRequest, ExportResponse>(request.clone()).await {
                 Ok(answer) => break answer.partial_success.filter(|partial| partial.rejected_spans > 0),
                 Err(status) => match waits.next().filter(|_| may_pass(status.code())) {
                     Some(wait) => tokio::time::sleep(*wait).await,
@@ -184,12 +188,14 @@ impl Exporter {
             );
         }
         let left_out = self.spans.left_out();
+        table::TELEMETRY_LOST.add(["spans"], left_out);
         if std::mem::take(&mut self.failing) || left_out > 0 {
             tracing::warn!(left_out, "traces are sent again; spans that ended meanwhile may be missing");
         }
     }
 
     fn failed(&mut self, spans: usize, status: &tonic::Status) {
+        table::TELEMETRY_LOST.add(["spans"], spans as u64);
         if !std::mem::replace(&mut self.failing, true) {
             let (code, reason) = (status.code(), status.message());
             tracing::warn!(
@@ -235,7 +241,7 @@ mod tests {
     async fn a_receiver_that_is_away_costs_the_spans_and_nothing_else() {
         let spans = FinishedSpans::default();
         // Nothing listens at this port of the loopback address.
-        let client = TraceClient::to("http://127.0.0.1:1").expect("an address");
+        let client = OtlpClient::to("http://127.0.0.1:1", super::super::client::Signal::Traces).expect("an address");
         spans.push(Bytes::from_static(b"span"));
         let (sent, told) = mpsc::channel();
         spans.0.waiting.lock().flushing.push(sent);

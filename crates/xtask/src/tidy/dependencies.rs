@@ -30,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-fuzz", &[]),
     ("toolplane-wait", &[]),
     ("toolplane-allocations", &[]),
+    ("toolplane-metrics", &[]),
     // A protocol: who starts a server, and whether it may be asked, is for those that use it.
     ("toolplane-mcp", &["toolplane-records"]),
     ("toolplane-results", &["toolplane-records"]),
@@ -50,7 +51,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The counted allocations are there in builds for benches alone.
     (
         "toolplane-runtime",
-        &["toolplane-allocations", "toolplane-cleaning", "toolplane-credentials", "toolplane-records"],
+        &[
+            "toolplane-allocations",
+            "toolplane-cleaning",
+            "toolplane-credentials",
+            "toolplane-metrics",
+            "toolplane-records",
+        ],
     ),
     (
         "toolplane-hooks",
@@ -60,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolplane-backend",
         &[
+            "toolplane-metrics",
             "toolplane-records",
             "toolplane-results",
             "toolplane-runtime",
@@ -94,6 +102,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-catalog",
             "toolplane-mcp",
+            "toolplane-metrics",
             "toolplane-openapi",
             "toolplane-proto",
             "toolplane-providers",
@@ -127,6 +136,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-hooks",
             "toolplane-lifecycle",
             "toolplane-matching",
+            "toolplane-metrics",
             "toolplane-proto",
             "toolplane-records",
             "toolplane-results",
@@ -140,6 +150,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-credentials",
             "toolplane-execution",
             "toolplane-faultpoint",
+            "toolplane-metrics",
             "toolplane-proto",
             "toolplane-records",
             "toolplane-results",

@@ -172,7 +172,7 @@ impl Calls {
         admission: Admission,
         queue: Option<&QueueName>,
     ) -> Arc<Invocation> {
-        let Admission { transition, payloads, plan, traceparent, decided, .. } = admission;
+        let Admission { transition, payloads, decisions, plan, traceparent, decided, .. } = admission;
         let Transition { invocation, events, terminal, effects } = transition;
         if let (Some(plan), Some(dispatch)) = (&plan, &invocation.dispatch)
             && !self.0.plans.knows(&invocation.key(), &dispatch.plan_digest)
@@ -184,6 +184,7 @@ impl Calls {
         let record = Arc::new(invocation);
         let call = CachedCall { version: 1, record: record.clone(), plan, input, traceparent, received: 0, decided };
         let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
+        self.0.effects.decided(&record, &decisions);
         self.remember(entry, call, &effects, queue, update);
         record
     }

@@ -122,7 +122,11 @@ impl Calls {
             builder.transition(&transition, Expect::Version(call.version), queue.as_ref(), extras)?;
             self.0.effects.announce(&mut builder, &transition, queue.as_ref());
             match self.storage().write(builder.done(true)).await? {
-                Written::Applied => return Ok(self.settle(&mut entry, call, transition, queue.as_ref())),
+                Written::Applied => {
+                    let record = self.settle(&mut entry, call, transition, queue.as_ref());
+                    self.0.effects.decided(&record, &attached.decisions);
+                    return Ok(record);
+                }
                 Written::Lost(current) => *entry = as_it_is(&current, call)?,
                 Written::Full(index) => return Err(RecordError::Full { index }),
             }

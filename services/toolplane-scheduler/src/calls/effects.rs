@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::{Effect, Terminal, Transition};
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
+use toolplane_records::invocation::Invocation;
 
 use super::cache::CachedCall;
 use crate::storage::commit::Builder;
@@ -26,4 +28,7 @@ pub(crate) trait EffectHandler: Send + Sync {
     /// A change is durable: messages, wake-ups and news follow from it. Called while the record is locked, so that the changes of
     /// one call are told in their order; returns at once.
     fn carry_out(&self, call: &CachedCall, effects: &[Effect], queue: Option<&QueueName>, update: Update);
+
+    /// These decisions about a call were stored with a change of it; returns at once.
+    fn decided(&self, record: &Invocation, decisions: &[PermissionDecision]);
 }

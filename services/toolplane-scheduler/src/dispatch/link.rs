@@ -1,5 +1,6 @@
 //! One connected worker: what it said of itself, which calls it runs, and how to talk to it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -10,6 +11,7 @@ use toolplane_lifecycle::{Holder, LeaseKey};
 use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::{ExecutionBinding, native_tool_of};
 use toolplane_records::time::Timestamp;
 
 use super::message::WorkerMessage;
@@ -56,6 +58,14 @@ pub(crate) struct WorkerInfo {
 }
 
 impl WorkerInfo {
+    /// The pools whose calls it serves: those it names, and one for each of its native tools.
+    pub(crate) fn served_pools(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let shared = self.pools.iter().filter(|pool| self.serves(pool)).map(|pool| Cow::Borrowed(pool.as_str()));
+        let bindings = self.native_tools.iter().map(|tool| ExecutionBinding::Native { name: tool.clone() });
+        let own = bindings.map(|binding| binding.pool()).filter(|pool| native_tool_of(pool).is_some());
+        shared.chain(own)
+    }
+
     /// Whether it serves calls of `pool`.
     pub(crate) fn serves(&self, pool: &str) -> bool {
         toolplane_records::profile::serves(&self.pools, &self.native_tools, pool)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use toolplane_lifecycle::LeaseKey;
+use toolplane_metrics::{names, table};
 use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationKey, LeaseId, WorkerId};
 use toolplane_records::invocation::Invocation;
@@ -125,6 +126,23 @@ impl Workers {
             gap = gap.or_else(|| info.gaps.iter().find(|gap| gap.pool == pool).cloned());
         }
         gap.map_or(Placement::NoWorker, Placement::Gap)
+    }
+
+    /// Sets the levels of pools, as workers are connected now. A worker has its slots in each of its pools.
+    pub(crate) fn tell_levels(&self) {
+        let (mut workers, mut slots) = (Vec::new(), Vec::new());
+        for link in self.in_use() {
+            let busy = link.busy().min(link.info.slots);
+            let level = |slots: usize| i64::try_from(slots).unwrap_or(i64::MAX);
+            for pool in link.info.served_pools() {
+                let pool = names::POOLS.name(&pool);
+                workers.push(([pool], 1));
+                slots.push(([pool, "busy"], level(busy)));
+                slots.push(([pool, "free"], level(link.info.slots - busy)));
+            }
+        }
+        table::POOL_WORKERS.replace(workers);
+        table::POOL_SLOTS.replace(slots);
     }
 
     /// Free slots of all workers that serve `pool`.

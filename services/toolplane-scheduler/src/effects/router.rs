@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolplane_lifecycle::{Effect, Timer, Transition};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::invocation::Invocation;
 
 use super::topics::{PLACE, QUARANTINE, READY, UPDATE, WORKER, hint, update_body};
+use crate::account;
 use crate::calls::{CachedCall, EffectHandler, Update};
 use crate::cluster::Members;
 use crate::dispatch::{Offers, Quarantine, ReadyQueues, Workers};
@@ -103,6 +106,11 @@ impl EffectHandler for Router {
         } else if ended && !self.queues.is_empty() {
             self.queues.ring();
         }
+        account::changed(call, effects, &update);
         self.fanout.publish(&id, update);
+    }
+
+    fn decided(&self, record: &Invocation, decisions: &[PermissionDecision]) {
+        account::decided(record, decisions);
     }
 }

@@ -1,5 +1,6 @@
 //! All parts over the model store: workers here are plain receivers of messages.
 
+mod account;
 mod bounds;
 mod calls;
 mod deep;

@@ -156,6 +156,12 @@ async fn what_reads_like_an_instruction_is_marked_and_what_hides_is_shown() {
     let cleaned = outcome_of(&world, "a control\u{7} and a turn\u{202e}").await;
     let tainting: Vec<(&str, bool)> = cleaned.iter().map(|found| (found.rule.as_str(), found.taints)).collect();
     assert_eq!(tainting, [("control", false), ("direction", true)]);
+    let families = toolplane_metrics::collect();
+    let counted = families.iter().find(|family| family.about.name == "toolplane.redactions").expect("a count");
+    for found in &cleaned {
+        let said = [found.class.as_str(), found.treatment.as_str()];
+        assert!(counted.points.iter().any(|point| point.labels[1..] == said), "no {said:?} in {counted:?}");
+    }
     for evidence in ["cleaning:mark:ignore_instructions:1", "cleaning:mask:direction:1"] {
         assert!(result.evidence_refs.iter().any(|found| found == evidence), "{:?}", result.evidence_refs);
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use parking_lot::RwLock;
 use toolplane_catalog::{Catalog, Registration};
+use toolplane_metrics::{names, table};
 use toolplane_providers::{Known, KnownTool, Record};
 use toolplane_records::ids::{ProviderId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
@@ -98,6 +99,15 @@ impl Shelf {
         self.all.read().values().flat_map(BTreeMap::values).cloned().collect()
     }
 
+    /// Sets the levels of circuits, as they are now; of providers that are out of use, none.
+    pub(crate) fn tell_levels(&self) {
+        let all = self.all().into_iter().filter(|held| !held.is_retired());
+        table::PROVIDER_CIRCUITS.replace(all.map(|held| {
+            let provider = names::PROVIDERS.name(held.provider.provider_id.as_str());
+            ([provider, held.status.circuit.as_str()], 1)
+        }));
+    }
+
     /// Shows a provider as it was stored.
     pub(crate) fn show(&self, held: Arc<Held>) {
         let Provider { tenant, provider_id, .. } = &held.provider;
@@ -131,5 +141,35 @@ impl Shelf {
     /// Held while a provider is asked what it has: once at a time.
     pub(crate) fn asking(&self, tenant: &TenantId, id: &ProviderId) -> Arc<tokio::sync::Mutex<()>> {
         Arc::clone(&self.asking.entry((tenant.clone(), id.clone())).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_metrics::collect;
+    use toolplane_providers::health::fresh;
+    use toolplane_records::time::Timestamp;
+    use toolplane_records::vocabulary::CircuitState;
+
+    use super::super::tests::provider;
+    use super::*;
+
+    #[test]
+    fn circuits_are_told_as_they_are_and_of_providers_in_use_alone() {
+        let shelf = Shelf::default();
+        let show = |id: &str, change: fn(&mut ProviderStatus)| {
+            let provider = provider("acme", id, None);
+            let mut status = fresh(&provider, Timestamp::from_millis(0));
+            change(&mut status);
+            shelf.show(Arc::new(Held { provider, status, version: 1, tools: BTreeMap::new() }));
+        };
+        show("well", |_| {});
+        show("away", |status| status.circuit = CircuitState::Open);
+        show("gone", |status| status.state = ProviderState::Retired);
+        shelf.tell_levels();
+        let families = collect();
+        let told = families.iter().find(|family| family.about.name == "toolplane.provider.circuit").expect("told");
+        let labels: Vec<_> = told.points.iter().map(|point| point.labels.clone()).collect();
+        assert_eq!(labels, [["away", "open"], ["well", "closed"]]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolplane_catalog::Registration;
+use toolplane_metrics::{names, table};
 use toolplane_providers::health::{self, Jitter, Policy};
 use toolplane_providers::review::{self, Tool};
 use toolplane_providers::{Difference, Known, Listing, Outcome, counts, difference};
@@ -50,6 +51,8 @@ impl Registry {
         now: Timestamp,
         dry_run: bool,
     ) -> Result<Taken, ApiError> {
+        let outcome = if look.listing().is_some() { "answered" } else { "failed" };
+        table::PROVIDER_TRIES.add([names::PROVIDERS.name(id.as_str()), outcome], 1);
         let (registry, own, look) = (self.clone(), id.clone(), Arc::new((look, policy)));
         self.in_turn(tenant, id, move |held| {
             let (registry, held, look) = (registry.clone(), there(held, &own), Arc::clone(&look));

@@ -71,6 +71,14 @@ pub(super) const FOLDERS: &[Folder] = &[
         "bounds are values",
     ),
     rule(
+        "services/toolplane-scheduler/src/account",
+        &[
+            "storage", "cluster", "dispatch", "watch", "groups", "effects", "timers", "repair", "recheck", "intake",
+            "ending", "rpc",
+        ],
+        "what is told of a change is read from the change",
+    ),
+    rule(
         "services/toolplane-scheduler/src/calls",
         &[
             "cluster", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc",
