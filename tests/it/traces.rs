@@ -109,3 +109,25 @@ async fn a_failure_is_marked_where_it_happened() {
     assert!(tool.error);
     assert_eq!(tool.attribute("error.type"), result.error.unwrap().error_class);
 }
+
+/// A failure is worth a look whatever the sampler says; of what went well nothing is kept then.
+#[tokio::test]
+async fn a_failure_is_kept_where_the_sampler_says_no() {
+    let receiver = OtlpReceiver::start().await.unwrap();
+    let options = Options::new(RULES)
+        .env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint())
+        .env("TOOLPLANE__TELEMETRY__SAMPLE_RATIO", "0");
+    let bed = Bed::with(options).await;
+    std::fs::write(bed.cluster.workspace().join("there.txt"), "a b c\n").unwrap();
+    let good = bed.call("text.word_count", r#"{"path":"there.txt"}"#).await;
+    let bad = bed.call("text.word_count", r#"{"path":"not-there.txt"}"#).await;
+    assert!(!good.is_error && bad.is_error);
+    let whole = |trace: &Trace| {
+        ["toolplane.v1.InvocationService/Invoke", "agenttool.invocation", "process", "execute_tool"]
+            .iter()
+            .all(|name| !trace.named(name).is_empty())
+    };
+    let trace = receiver.wait_for(&bad.telemetry_refs[0].trace_id, PATIENCE, whole).await.unwrap();
+    assert!(only(&trace, "execute_tool", SpanKind::Internal).error, "{}", trace.render());
+    assert!(receiver.trace(&good.telemetry_refs[0].trace_id).spans().is_empty());
+}

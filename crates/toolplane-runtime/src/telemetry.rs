@@ -23,6 +23,7 @@ use crate::metrics::MetricExport;
 mod client;
 pub mod context;
 mod export;
+mod held;
 mod otlp;
 pub mod semconv;
 mod span;
@@ -33,6 +34,7 @@ pub(crate) mod tests;
 pub(crate) use client::OtlpClient;
 use client::Signal;
 use export::{Exporter, FinishedSpans};
+use held::Keep;
 use span::Tracer;
 
 pub use context::{
@@ -137,12 +139,18 @@ pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<Tel
     let spans = traces.map(|client| {
         let spans = FinishedSpans::default();
         Exporter::start(spans.clone(), client, &resource(config, role));
-        span::set_tracer(Tracer::new(config.sample_ratio, spans.clone()));
+        span::set_tracer(Tracer::new(config.sample_ratio, keep(config), spans.clone()));
         spans
     });
     let metrics = metrics.zip(config.metrics_interval());
     let metrics = metrics.map(|(client, interval)| MetricExport::start(client, &resource(config, role), interval));
     Ok(TelemetryGuard { spans, metrics, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
+}
+
+/// Which traces are kept that the sampler leaves out.
+fn keep(config: &TelemetryConfig) -> Keep {
+    let slow = (config.keep_slow_ms > 0).then(|| Duration::from_millis(config.keep_slow_ms));
+    Keep { errors: config.keep_errors, slow }
 }
 
 /// A log filter that cannot be read.

@@ -105,6 +105,7 @@ impl Config {
             ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
             ("mcp.wait_ms", self.mcp.clone().unwrap_or_default().wait_ms, 1_000),
             ("telemetry.metrics_interval_ms", self.telemetry.metrics_interval_ms, 0),
+            ("telemetry.keep_slow_ms", self.telemetry.keep_slow_ms, 0),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];
         for (key, value, least) in intervals {

@@ -28,6 +28,10 @@ pub struct TelemetryConfig {
     pub service_name: String,
     /// Share of new traces that are recorded, 0 to 1; a caller's own decision is respected.
     pub sample_ratio: f64,
+    /// Whether traces that are left out by that are kept all the same when something in them failed.
+    pub keep_errors: bool,
+    /// Traces of calls that took at least so long are kept, too; 0 keeps none for that.
+    pub keep_slow_ms: u64,
     /// Whether arguments and results of tools may appear in spans. They may be secret: off unless you are sure.
     pub capture_content: bool,
     /// How a worker's span refers to the span that queued the call.
@@ -49,6 +53,8 @@ impl Default for TelemetryConfig {
             otlp_endpoint: None,
             service_name: "toolplane".to_owned(),
             sample_ratio: 1.0,
+            keep_errors: true,
+            keep_slow_ms: 10_000,
             capture_content: false,
             queue_parenting: QueueParenting::Parent,
             metrics_listen: None,

@@ -1,8 +1,10 @@
 //! One span of the tree: written as it is recorded, and carried as the context of the code that runs within it.
 //!
-//! A span that was begun for the sampler to leave out has a position, which is passed on, and records nothing.
+//! A span that was begun for the sampler to leave out has a position, which is passed on. It records nothing, or is held back until it
+//! is known whether its trace is worth keeping (`held`).
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use opentelemetry::context::{FutureExt as _, WithContext};
 use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _, TraceFlags, TraceId, TraceState};
@@ -11,6 +13,7 @@ use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator, Sampler, Sam
 use parking_lot::Mutex;
 
 use super::export::FinishedSpans;
+use super::held::{HeldTrace, Keep};
 use super::otlp::SpanBytes;
 
 /// What makes the spans of this process; absent when nothing is exported.
@@ -39,13 +42,20 @@ fn with_tracer<T>(work: impl FnOnce(&Tracer) -> T) -> Option<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Tracer {
     sampler: Sampler,
+    keep: Keep,
     finished: FinishedSpans,
 }
 
 impl Tracer {
-    /// Traces that begin here are recorded in this proportion; those that come with a caller as the caller says.
-    pub(super) fn new(ratio: f64, finished: FinishedSpans) -> Self {
-        Self { sampler: Sampler::TraceIdRatioBased(ratio), finished }
+    /// Traces that begin here are recorded in this proportion, those that come with a caller as the caller says; of the others,
+    /// those that show that they are to be kept.
+    pub(super) fn new(ratio: f64, keep: Keep, finished: FinishedSpans) -> Self {
+        Self { sampler: Sampler::TraceIdRatioBased(ratio), keep, finished }
+    }
+
+    /// Where spans of a trace are held back that is not recorded; nowhere when no such trace is ever kept.
+    fn held(&self, position: &SpanContext, parent: &Context) -> Option<HeldTrace> {
+        (!position.is_sampled() && self.keep.any()).then(|| parent.get::<HeldTrace>().cloned().unwrap_or_default())
     }
 
     /// The position of a new span below `parent`.
@@ -77,7 +87,26 @@ struct LiveSpan {
     /// The context of code within the span.
     context: Context,
     /// What was recorded so far; nothing for a span that is left out, or has ended.
-    recorded: Mutex<Option<SpanBytes>>,
+    recorded: Mutex<Option<Recorded>>,
+    /// Where it goes when it ends, if not straight to the receiver.
+    held: Option<HeldTrace>,
+}
+
+/// What is recorded of a span.
+#[derive(Debug)]
+struct Recorded {
+    span: SpanBytes,
+    /// When it began, of one that may be too slow.
+    timed: Option<Instant>,
+    failed: bool,
+}
+
+impl Recorded {
+    /// Whether its trace is to be kept for it.
+    fn is_worth(&self, keep: Keep) -> bool {
+        let slow = self.timed.zip(keep.slow).is_some_and(|(began, slow)| began.elapsed() >= slow);
+        slow || (self.failed && keep.errors)
+    }
 }
 
 impl Drop for LiveSpan {
@@ -89,9 +118,14 @@ impl Drop for LiveSpan {
 impl LiveSpan {
     fn end(&self) {
         let recorded = self.recorded.lock().take();
-        if let Some(span) = recorded {
-            with_tracer(|tracer| tracer.finished.push(span.end()));
-        }
+        let Some(recorded) = recorded else { return };
+        with_tracer(|tracer| match &self.held {
+            None => tracer.finished.push(recorded.span.end()),
+            Some(held) => {
+                let keep = recorded.is_worth(tracer.keep);
+                held.ended(recorded.span.end(), keep, &tracer.finished);
+            }
+        });
     }
 }
 
@@ -129,6 +163,26 @@ impl Span {
         name: &[&str],
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) -> Self {
+        Self::begin(kind, parent, name, false, attributes)
+    }
+
+    /// The same for a span of a call, whose trace may be kept because it took long.
+    pub(super) fn start_timed(
+        kind: &SpanKind,
+        parent: &Context,
+        name: &[&str],
+        attributes: impl FnOnce(&mut Attributes<'_>),
+    ) -> Self {
+        Self::begin(kind, parent, name, true, attributes)
+    }
+
+    fn begin(
+        kind: &SpanKind,
+        parent: &Context,
+        name: &[&str],
+        timed: bool,
+        attributes: impl FnOnce(&mut Attributes<'_>),
+    ) -> Self {
         if parent.is_telemetry_suppressed() {
             return Self::none();
         }
@@ -136,13 +190,19 @@ impl Span {
             let above = parent.span();
             let above = above.span_context();
             let position = tracer.position(above);
-            let recorded = position.is_sampled().then(|| {
+            let held = tracer.held(&position, parent);
+            let recorded = (position.is_sampled() || held.is_some()).then(|| {
                 let mut span = SpanBytes::begin(&position, above, kind, name);
                 attributes(&mut Attributes(&mut span));
-                span
+                let timed = (timed && held.is_some()).then(Instant::now);
+                Recorded { span, timed, failed: false }
             });
             let context = Context::new().with_remote_span_context(position);
-            Arc::new(LiveSpan { context, recorded: Mutex::new(recorded) })
+            let context = match &held {
+                Some(held) => context.with_value(held.clone()),
+                None => context,
+            };
+            Arc::new(LiveSpan { context, recorded: Mutex::new(recorded), held })
         });
         Self(live)
     }
@@ -172,10 +232,14 @@ impl Span {
 
     /// Records more of the span, if it is recorded and has not ended.
     fn record(&self, record: impl FnOnce(&mut SpanBytes)) {
+        self.with_recorded(|recorded| record(&mut recorded.span));
+    }
+
+    fn with_recorded(&self, work: impl FnOnce(&mut Recorded)) {
         if let Some(live) = self.0.as_deref()
-            && let Some(span) = live.recorded.lock().as_mut()
+            && let Some(recorded) = live.recorded.lock().as_mut()
         {
-            record(span);
+            work(recorded);
         }
     }
 
@@ -188,7 +252,10 @@ impl Span {
     }
 
     pub(super) fn set_error(&self) {
-        self.record(SpanBytes::error);
+        self.with_recorded(|recorded| {
+            recorded.failed = true;
+            recorded.span.error();
+        });
     }
 
     pub(super) fn link(&self, other: &SpanContext) {

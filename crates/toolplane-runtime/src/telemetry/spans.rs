@@ -79,9 +79,14 @@ fn below_current(kind: &SpanKind, name: &[&str], attributes: impl FnOnce(&mut At
     Context::map_current(|parent| Span::start(kind, parent, name, attributes))
 }
 
+/// The same for one that may be too slow.
+fn timed_below_current(kind: &SpanKind, name: &[&str], attributes: impl FnOnce(&mut Attributes<'_>)) -> Span {
+    Context::map_current(|parent| Span::start_timed(kind, parent, name, attributes))
+}
+
 /// `agenttool.invocation {tool}`: from acceptance to the terminal state. A child of the current span.
 pub fn invocation(call: &CallFacts<'_>) -> Span {
-    below_current(&SpanKind::Internal, &["agenttool.invocation ", call.tool_name], |attributes| {
+    timed_below_current(&SpanKind::Internal, &["agenttool.invocation ", call.tool_name], |attributes| {
         attributes
             .text(gen_ai::TOOL_NAME, call.tool_name)
             .present(gen_ai::TOOL_CALL_ID, call.native_call_id)
@@ -115,7 +120,7 @@ pub fn process(call: &CallFacts<'_>, attempt: &AttemptFacts<'_>) -> Span {
     let below = queued.as_ref().filter(|_| soon && attempt.parenting == QueueParenting::Parent);
     // Else no parent, because a worker's loop is no context of the call.
     let parent = below.cloned().unwrap_or_default();
-    let span = Span::start(&SpanKind::Consumer, &parent, &["process ", QUEUE], |attributes| {
+    let span = Span::start_timed(&SpanKind::Consumer, &parent, &["process ", QUEUE], |attributes| {
         attributes
             .text(messaging::SYSTEM, "toolplane")
             .text(messaging::OPERATION_NAME, "process")
@@ -136,7 +141,7 @@ pub fn process(call: &CallFacts<'_>, attempt: &AttemptFacts<'_>) -> Span {
 
 /// `execute_tool {tool}`: the tool itself. Make it only when native execution starts: a refused call did not run.
 pub fn execute_tool(call: &CallFacts<'_>) -> Span {
-    below_current(&SpanKind::Internal, &["execute_tool ", call.tool_name], |attributes| {
+    timed_below_current(&SpanKind::Internal, &["execute_tool ", call.tool_name], |attributes| {
         attributes
             .text(gen_ai::OPERATION_NAME, "execute_tool")
             .text(gen_ai::TOOL_NAME, call.tool_name)

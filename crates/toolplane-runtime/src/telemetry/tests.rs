@@ -31,8 +31,12 @@ impl Recorder {
     }
 
     fn sampled(ratio: f64) -> (Self, Recording) {
+        Self::keeping(ratio, Keep::default())
+    }
+
+    fn keeping(ratio: f64, keep: Keep) -> (Self, Recording) {
         let recorder = Self::default();
-        super::span::TEST_TRACER.set(Some(Tracer::new(ratio, recorder.0.clone())));
+        super::span::TEST_TRACER.set(Some(Tracer::new(ratio, keep, recorder.0.clone())));
         (recorder, Recording)
     }
 
@@ -291,4 +295,62 @@ fn context_passes_through_without_an_exporter() {
 fn the_log_filter_is_checked() {
     assert!(parse_filter("info,toolplane_scheduler=debug").is_ok());
     assert!(parse_filter("a=b=c").expect_err("malformed").to_string().contains("`a=b=c`"));
+}
+
+/// A call within a server's span; the worker's part continues from the strings alone, as in another process. Both end as they are told.
+fn call_that_ends(error: Option<ErrorClass>) {
+    let server = spans::rpc::server("toolplane.v1.InvocationService/Invoke", true, None);
+    let (invocation, queued_in) = server.in_scope(|| {
+        let invocation = spans::invocation(&CALL);
+        let queued_in = invocation.in_scope(|| CarriedContext::of_span(&spans::enqueue(&CALL)));
+        (invocation, queued_in)
+    });
+    assert!(queued_in.traceparent.ends_with("-00"), "what follows is told that the sampler said no");
+    let process = spans::process(&CALL, &attempt(&queued_in, 1, 1, QueueParenting::Parent));
+    process.in_scope(|| spans::end_execution(&spans::execute_tool(&CALL), error));
+    let (status, result_status) = match error {
+        Some(_) => (InvocationStatus::Failed, ResultStatus::Failed),
+        None => (InvocationStatus::Succeeded, ResultStatus::Succeeded),
+    };
+    let ending = CallEnding { status, result_status, error_class: error, error_code: "", abort_reason: None };
+    spans::end_invocation(&invocation, &ending);
+}
+
+#[test]
+fn a_call_that_fails_is_kept_whole_when_the_sampler_says_no_and_one_that_succeeds_is_not() {
+    let errors = Keep { errors: true, slow: None };
+    let (recorder, _guard) = Recorder::keeping(0.0, errors);
+    call_that_ends(None);
+    assert!(recorder.spans().is_empty(), "{:?}", recorder.spans());
+    call_that_ends(Some(ErrorClass::ExecutionFailed));
+    let mut kept: Vec<_> = recorder.spans().into_iter().map(|span| span.name).collect();
+    kept.sort();
+    assert_eq!(
+        kept,
+        [
+            "agenttool.invocation files.read_file",
+            "execute_tool files.read_file",
+            "process agenttool.invocations",
+            "send agenttool.invocations",
+            "toolplane.v1.InvocationService/Invoke",
+        ]
+    );
+    let traces: std::collections::HashSet<_> = recorder.spans().into_iter().map(|span| span.trace_id).collect();
+    assert_eq!(traces.len(), 1);
+}
+
+#[test]
+fn a_call_that_takes_long_is_kept_and_a_refusal_that_is_no_fault_is_not() {
+    let (recorder, guard) = Recorder::keeping(0.0, Keep { errors: false, slow: Some(Duration::ZERO) });
+    call_that_ends(None);
+    assert_eq!(recorder.spans().len(), 5, "any time is long enough here");
+    drop(guard);
+    let (recorder, _guard) = Recorder::keeping(0.0, Keep { errors: true, slow: Some(Duration::from_secs(3600)) });
+    call_that_ends(None);
+    let denied = spans::invocation(&CALL);
+    let (status, result_status) = (InvocationStatus::Denied, ResultStatus::Denied);
+    let error_class = Some(ErrorClass::PermissionDenied);
+    let ending = CallEnding { status, result_status, error_class, error_code: "", abort_reason: None };
+    spans::end_invocation(&denied, &ending);
+    assert!(recorder.spans().is_empty());
 }
