@@ -16,6 +16,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-matching", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
     ("toolplane-cleaning", &["toolplane-records"]),
+    // A call in the forms of other protocols: who shows it, and over what, is for those that use it.
+    ("toolplane-forms", &["toolplane-records"]),
     // What a registration is, and what has changed in one, is said by the catalogue.
     ("toolplane-providers", &["toolplane-catalog", "toolplane-matching", "toolplane-records"]),
     // The catalogue says which schemas a tool may have.
@@ -159,7 +161,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // It asks the roles, and knows nothing of what they are made of. The messages of MCP are those of its client.
-    ("toolplane-gateway", &["toolplane-mcp", "toolplane-proto", "toolplane-records", "toolplane-runtime"]),
+    (
+        "toolplane-gateway",
+        &["toolplane-forms", "toolplane-mcp", "toolplane-proto", "toolplane-records", "toolplane-runtime"],
+    ),
     // The backend is there for `toolplane store`: what the roles keep, looked at while they do not run.
     (
         "toolplane",

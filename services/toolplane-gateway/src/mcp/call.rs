@@ -8,12 +8,10 @@
 
 mod approval;
 mod begin;
-mod content;
 mod follow;
 mod form;
 mod pending;
 mod progress;
-mod remedy;
 mod result;
 mod state;
 mod task;

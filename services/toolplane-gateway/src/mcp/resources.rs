@@ -1,11 +1,11 @@
 //! Resources: what calls keep of their outputs, and nothing else.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tonic::{Code, Status};
+use toolplane_forms::mcp::{ADDRESSES as BEGIN, resource_contents};
+use toolplane_forms::object::array;
 use toolplane_proto::v1;
 use toolplane_proto::v1::read_payload_request::Selector;
 use toolplane_records::visible::excerpt;
@@ -16,17 +16,10 @@ use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
 use crate::upstream::Upstream;
 
-/// How addresses of kept outputs begin.
-const BEGIN: &str = "toolplane://invocations/";
 /// Most bytes that are read at a time.
 const MOST: u64 = 1 << 20;
 /// What is kept never changes: how long a client may go by it, in milliseconds.
 const KEPT_FOR: u64 = 3_600_000;
-
-/// The address of bytes that a call keeps.
-pub(crate) fn uri(invocation: &str, digest: &str) -> String {
-    format!("{BEGIN}{invocation}/payloads/{}", digest.trim_start_matches("sha256:"))
-}
 
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,20 +69,6 @@ fn read_uri(uri: &str) -> Result<Wanted, Wrong> {
         }
     }
     Ok(wanted)
-}
-
-/// Bytes as contents of a resource: text where they are text.
-pub(crate) fn contents(uri: &str, media_type: &str, bytes: &Bytes) -> Value {
-    let textual = media_type.starts_with("text/") || media_type.ends_with("json") || media_type.ends_with("xml");
-    let mut contents = json!({ "uri": uri });
-    if !media_type.is_empty() {
-        contents["mimeType"] = media_type.into();
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if textual => contents["text"] = text.into(),
-        _ => contents["blob"] = STANDARD.encode(bytes).into(),
-    }
-    contents
 }
 
 /// All the bytes of something that a call keeps, which are `size`.
@@ -173,9 +152,9 @@ pub(crate) async fn read(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
         );
         return Err(Fault::params(rule).with(json!({ "uri": said.uri, "size": read.total })));
     }
-    let mut contents = contents(&said.uri, &read.media_type, &read.bytes);
-    contents["_meta"] = json!({ "toolplane/offset": wanted.offset, "toolplane/total_size": read.total });
-    Ok(Reply::new().value("contents", &json!([contents])).kept_for(KEPT_FOR, x.client.version))
+    let meta = json!({ "toolplane/offset": wanted.offset, "toolplane/total_size": read.total });
+    let contents = resource_contents(&said.uri, &read.media_type, &read.bytes).with("_meta", &meta);
+    Ok(Reply::new().raw("contents", &array(&[contents])).kept_for(KEPT_FOR, x.client.version))
 }
 
 /// `resources/list`: kept outputs are named by the results they belong to, and are not listed.
@@ -196,12 +175,15 @@ pub(crate) fn templates(x: &Exchange) -> Reply {
 
 #[cfg(test)]
 mod tests {
+    use toolplane_forms::mcp::address;
+    use toolplane_records::ids::InvocationId;
+
     use super::*;
 
     #[test]
     fn an_address_says_which_bytes() {
         let digest = format!("sha256:{}", "0f".repeat(32));
-        let address = uri("inv_1", &digest);
+        let address = address(&InvocationId::from_trusted("inv_1"), &digest.parse().unwrap());
         let wanted =
             |offset, limit| Ok(Wanted { invocation: "inv_1".to_owned(), digest: digest.clone(), offset, limit });
         assert_eq!(read_uri(&address), wanted(0, None));
@@ -225,14 +207,5 @@ mod tests {
             let wrong = read_uri(&format!("{address}?{query}"));
             assert!(matches!(&wrong, Err(Wrong::Field(rule)) if rule.starts_with(field)), "{query}: {wrong:?}");
         }
-    }
-
-    #[test]
-    fn text_is_text_where_it_is() {
-        let of = |media: &str, bytes: &'static [u8]| contents("u", media, &Bytes::from_static(bytes));
-        assert_eq!(of("text/plain", b"hi")["text"], "hi");
-        assert_eq!(of("application/json", b"{}")["text"], "{}");
-        assert_eq!(of("text/plain", b"\xff")["blob"], "/w==");
-        assert_eq!(of("image/png", b"hi")["blob"], "aGk=");
     }
 }

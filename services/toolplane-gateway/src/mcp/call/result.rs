@@ -2,14 +2,15 @@
 
 use bytes::Bytes;
 use serde_json::json;
+use toolplane_forms::mcp::CallToolResult;
+use toolplane_forms::{Kept, View, wanted};
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::read_payload_request::Selector;
+use toolplane_records::result::ToolResult;
 
 use super::begin::LET_GO;
-use super::content::{self, Part};
 use super::follow::Begun;
-use super::remedy;
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
@@ -32,100 +33,53 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
         // Nobody waits for this answer; where it is sent all the same, it says so.
         return Err(Fault::new(crate::mcp::fault::INTERNAL, LET_GO));
     }
-    let mut contents = Vec::new();
-    let mut left = ALL;
-    for part in content::parts(id, result.content.clone()) {
-        match part {
-            Part::Ready(told) => contents.push(told),
-            Part::Kept(kept, address) if kept.size_bytes <= left => {
-                left -= kept.size_bytes;
-                contents.push(
-                    match resources::whole(&x.upstream, id, Selector::Uri(kept.uri.clone()), kept.size_bytes).await {
-                        Ok(bytes) => content::enclosed(id, &kept, address.as_deref(), &bytes),
-                        // It may be gone by now, by its retention.
-                        Err(_) => content::link_to(id, &kept),
-                    },
-                );
-            }
-            Part::Kept(kept, _) => contents.push(content::link_to(id, &kept)),
-            Part::Nothing => {}
+    let record = record(x, result.clone()).await?;
+    let mut kept = Kept::default();
+    for payload in wanted(View::Mcp, &record, ALL) {
+        let selector = Selector::Uri(payload.uri.to_string());
+        // It may be gone by now, by its retention: then a link is left.
+        if let Ok(bytes) = resources::whole(&x.upstream, id, selector, payload.size_bytes).await {
+            kept.add(payload, bytes);
         }
     }
-    if let Some(error) = &result.error {
-        let said = |what: &str| contents.iter().filter_map(|one| one["text"].as_str()).any(|text| text.contains(what));
-        let explained = explained(error, said);
-        if !explained.is_empty() {
-            contents.push(json!({ "type": "text", "text": explained }));
-        }
-    }
-    let structured = structured(x, id, result).await;
-    if let Some(structured) = &structured
-        && !contents.iter().any(|content| content["type"] == "text")
-    {
-        contents.push(json!({ "type": "text", "text": structured }));
-    }
-    let mut reply = Reply::new().value("content", &contents);
+    let told = CallToolResult::of(&record, &kept);
+    let mut reply = Reply::new().raw("content", &toolplane_forms::object::array(&told.content));
     // Until 2025-11-25 it is an object or nothing.
-    if let Some(structured) =
-        structured.filter(|json| x.client.version.has_any_output() || json.trim_start().starts_with('{'))
-    {
-        reply = reply.raw("structuredContent", &structured);
+    let fits = |json: &&str| x.client.version.has_any_output() || json.trim_start().starts_with('{');
+    if let Some(structured) = told.structured.as_ref().map(|structured| structured.text()).filter(fits) {
+        reply = reply.raw("structuredContent", structured);
     }
-    Ok(facts(reply.value("isError", &result.is_error), begun, result))
-}
-
-/// Facts of the call beside its result.
-fn facts(reply: Reply, begun: &Begun, result: &v1::ToolResult) -> Reply {
-    let mut reply =
-        reply.meta("toolplane/invocation_id", &result.invocation_id).meta("toolplane/status", &result.status);
-    if let Some(error) = &result.error {
-        let mut told =
-            json!({ "code": error.error_code, "class": error.error_class, "recoverability": error.recoverability });
-        if let Some(wait) = error.retry_after_ms {
-            told["retry_after_ms"] = wait.into();
-        }
-        if let Some(effects) = &error.side_effects {
-            told["side_effects"] = effects.as_str().into();
-        }
-        reply = reply.meta("toolplane/error", &told);
-    }
-    if !result.policy_refs.is_empty() {
-        reply = reply.meta("toolplane/policy_refs", &result.policy_refs);
+    reply = reply.value("isError", &told.is_error);
+    for (name, value) in &told.facts {
+        reply = reply.meta(name, value);
     }
     if begun.id != result.invocation_id {
         reply = reply.meta("toolplane/asked_for", &begun.id);
     }
-    reply
+    Ok(reply)
 }
 
-/// What went wrong, in words a model can act on. What the contents have `said` already is not said again.
-fn explained(error: &v1::ToolError, said: impl Fn(&str) -> bool) -> String {
-    let code = Some(&error.error_code).filter(|code| !said(code) && !error.message.contains(code.as_str()));
-    let message = Some(&error.message).filter(|message| !said(message));
-    let first: Vec<&str> = [code, message].into_iter().flatten().map(String::as_str).collect();
-    let mut lines = if first.is_empty() { Vec::new() } else { vec![first.join(": ")] };
-    for violation in &error.field_violations {
-        if !error.message.contains(&violation.description) {
-            lines.push(format!("`{}` {}", violation.field, violation.description));
-        }
+/// The result as a record, with its structured content where that is not too large.
+async fn record(x: &Exchange, mut result: v1::ToolResult) -> Result<ToolResult, Fault> {
+    let structured = result.structured_content.take();
+    if let Some(bytes) = structured_bytes(x, &result.invocation_id, structured).await {
+        result.structured_content = Some(v1::JsonPayload { body: Some(Body::Inline(bytes)), ..Default::default() });
     }
-    lines.extend(remedy::of(error).map(|what| format!("What to do: {what}")));
-    lines.join("\n")
+    ToolResult::try_from(result).map_err(|wrong| {
+        Fault::new(crate::mcp::fault::INTERNAL, format!("the result of the call cannot be read: {wrong}"))
+    })
 }
 
-/// The structured content as exact JSON.
-async fn structured(x: &Exchange, id: &str, result: &v1::ToolResult) -> Option<String> {
-    let payload = result.structured_content.as_ref()?;
-    let bytes: Bytes = match payload.body.as_ref()? {
-        Body::Inline(bytes) => bytes.clone(),
+/// The structured content as exact JSON; nothing where it is too large, or cannot be read.
+async fn structured_bytes(x: &Exchange, id: &str, payload: Option<v1::JsonPayload>) -> Option<Bytes> {
+    let payload = payload?;
+    let bytes = match payload.body? {
+        Body::Inline(bytes) => bytes,
         Body::Ref(_) if payload.size_bytes > STRUCTURED => return None,
-        Body::Ref(uri) => {
-            resources::whole(&x.upstream, id, Selector::Uri(uri.clone()), payload.size_bytes).await.ok()?
-        }
+        Body::Ref(uri) => resources::whole(&x.upstream, id, Selector::Uri(uri), payload.size_bytes).await.ok()?,
     };
-    let text = String::from_utf8(bytes.to_vec()).ok()?;
-    serde_json::from_str::<serde::de::IgnoredAny>(&text).ok()?;
-    Some(text)
+    serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).ok()?;
+    Some(bytes)
 }
 
 /// Whether a call was canceled because this client let go of it.
@@ -134,42 +88,4 @@ async fn was_let_go(x: &Exchange, id: &str) -> bool {
     let found = x.upstream.invocations().get_invocation(request).await;
     let call = found.ok().and_then(|found| found.into_inner().invocation);
     call.and_then(|call| call.cancel).is_some_and(|cancel| cancel.message == LET_GO)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_says_what_to_do() {
-        let error = v1::ToolError {
-            error_code: "surface.unknown_tool".to_owned(),
-            message: "no such tool".to_owned(),
-            field_violations: vec![v1::FieldViolation {
-                field: "/a".to_owned(),
-                description: "is required".to_owned(),
-            }],
-            ..Default::default()
-        };
-        let text = explained(&error, |_| false);
-        assert!(text.starts_with("surface.unknown_tool: no such tool\n`/a` is required\nWhat to do: "), "{text}");
-    }
-
-    #[test]
-    fn nothing_is_said_twice() {
-        let error = |message: &str| v1::ToolError {
-            error_code: "exec.timeout".to_owned(),
-            message: message.to_owned(),
-            ..Default::default()
-        };
-        let first = |error: &v1::ToolError, contents: &str| {
-            let text = explained(error, |what| contents.contains(what));
-            text.lines().next().unwrap_or_default().to_owned()
-        };
-        // The contents of a failure that has no others are its message and its code.
-        assert!(first(&error("no page"), "no page [exec.timeout]").starts_with("What to do: "));
-        assert_eq!(first(&error("no page"), "no page, and what the tool wrote"), "exec.timeout");
-        assert_eq!(first(&error("no page"), "something else"), "exec.timeout: no page");
-        assert_eq!(first(&error("no page [exec.timeout]"), ""), "no page [exec.timeout]");
-    }
 }

@@ -1,12 +1,12 @@
-//! What to do about a failed call, in the words of this door. The registry of codes speaks of the API and of the command line, and of
+//! What to do about a failed call, in the words of an MCP server. The registry of codes speaks of the API and of the command line, and of
 //! the usual case of a code.
 
-use toolplane_proto::v1;
 use toolplane_records::codes::{self, Code};
+use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::Recoverability;
 
 /// What to do; nothing where nobody knows.
-pub(super) fn of(error: &v1::ToolError) -> Option<&'static str> {
+pub(super) fn of(error: &ToolError) -> Option<&'static str> {
     let code = Code::find(&error.error_code)?;
     let words = match code {
         codes::SURFACE_UNKNOWN_TOOL => "Use one of the similar names, or find tools with `tool_search`.",
@@ -17,13 +17,13 @@ pub(super) fn of(error: &v1::ToolError) -> Option<&'static str> {
         _ => code.entry().cure,
     };
     let usual = code.of_call().1;
-    Some(match error.recoverability.parse::<Recoverability>() {
+    Some(match error.recoverability {
         // This call may simply be repeated: nobody is sent to look for an effect.
-        Ok(Recoverability::RetrySafe) if usual == Recoverability::VerifyBeforeRetry => {
+        Recoverability::RetrySafe if usual == Recoverability::VerifyBeforeRetry => {
             "Make the call again: the tool has no effect, or one that is the same when it runs twice."
         }
         // And this one may not.
-        Ok(Recoverability::VerifyBeforeRetry)
+        Recoverability::VerifyBeforeRetry
             if matches!(usual, Recoverability::RetrySafe | Recoverability::RetryLater) =>
         {
             "Look whether the effect has happened before the call is made again."
@@ -36,16 +36,12 @@ pub(super) fn of(error: &v1::ToolError) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn error(code: Code, advice: Recoverability) -> v1::ToolError {
-        v1::ToolError {
-            error_code: code.as_str().to_owned(),
-            recoverability: advice.as_str().to_owned(),
-            ..Default::default()
-        }
+    fn error(code: Code, advice: Recoverability) -> ToolError {
+        ToolError::new(code, code.of_call().0, advice, "")
     }
 
     #[test]
-    fn this_door_names_its_own_tools() {
+    fn a_server_names_its_own_tools() {
         for code in [
             codes::SURFACE_UNKNOWN_TOOL,
             codes::SURFACE_NOT_LOADED,
@@ -66,6 +62,8 @@ mod tests {
         assert!(said(codes::OUTCOME_UNKNOWN, Recoverability::RetrySafe).starts_with("Make the call again"));
         let stopped = said(codes::SIBLING_CANCELED, Recoverability::VerifyBeforeRetry);
         assert!(stopped.starts_with("Look whether"), "{stopped}");
-        assert_eq!(of(&v1::ToolError { error_code: "acme.own".to_owned(), ..Default::default() }), None);
+        let mut foreign = error(codes::OUTCOME_UNKNOWN, Recoverability::RetrySafe);
+        foreign.error_code = "acme.own".to_owned();
+        assert_eq!(of(&foreign), None);
     }
 }

@@ -1,0 +1,10 @@
+//! Every form of every kind of call: golden files, and back.
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod read_back;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod shapes;
