@@ -77,7 +77,7 @@ impl Bed {
 
     /// Makes a call and returns its events and its result.
     pub(crate) async fn followed(&self, spec: v1::InvocationSpec) -> (Vec<v1::Event>, v1::ToolResult) {
-        let request = v1::InvokeRequest { spec: Some(spec) };
+        let request = v1::InvokeRequest { spec: Some(spec), ..Default::default() };
         let mut stream = self.clients.invocations().invoke(request).await.unwrap().into_inner();
         let mut events = Vec::new();
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
@@ -98,7 +98,8 @@ impl Bed {
 
     /// Every event of an ended call, from the log.
     pub(crate) async fn replay(&self, invocation_id: &str, from_seq: u64) -> (Vec<v1::Event>, v1::ToolResult) {
-        let request = v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq };
+        let request =
+            v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq, ..Default::default() };
         let mut stream = self.clients.invocations().watch_invocation(request).await.unwrap().into_inner();
         let mut events = Vec::new();
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

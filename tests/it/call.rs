@@ -9,7 +9,7 @@ use toolplane_testkit::clients::payload_bytes;
 use crate::bed::Bed;
 
 async fn call(bed: &Bed, spec: v1::InvocationSpec, wait_ms: u32) -> v1::CallResponse {
-    let request = v1::CallRequest { spec: Some(spec), wait_ms };
+    let request = v1::CallRequest { spec: Some(spec), wait_ms, ..Default::default() };
     bed.clients.invocations().call(request).await.unwrap().into_inner()
 }
 
@@ -29,7 +29,11 @@ async fn one_request_is_answered_with_the_one_result() {
     assert_eq!(events.last().unwrap().event_class(), v1::EventClass::ToolInvocationSucceeded);
 
     // Who asks beyond the end hears where it is.
-    let beyond = v1::WatchInvocationRequest { invocation_id: accepted.invocation_id.clone(), from_seq: 1_000 };
+    let beyond = v1::WatchInvocationRequest {
+        invocation_id: accepted.invocation_id.clone(),
+        from_seq: 1_000,
+        ..Default::default()
+    };
     let mut stream = bed.clients.invocations().watch_invocation(beyond).await.unwrap().into_inner();
     let message = stream.message().await.unwrap().unwrap();
     assert_eq!((message.events.len(), message.head_seq), (0, events.last().unwrap().sequence));
@@ -42,7 +46,7 @@ async fn one_request_is_answered_with_the_one_result() {
     // What is wrong is a result where the call was accepted, and an error where it was not.
     let refused = call(&bed, bed.spec("native.no_such_tool", "{}"), 0).await.result.unwrap();
     assert!(refused.is_error, "{refused:?}");
-    let wrong = v1::CallRequest { spec: Some(bed.spec("native.echo", "{'a'}")), wait_ms: 0 };
+    let wrong = v1::CallRequest { spec: Some(bed.spec("native.echo", "{'a'}")), wait_ms: 0, ..Default::default() };
     assert_eq!(bed.clients.invocations().call(wrong).await.unwrap_err().code(), Code::InvalidArgument);
 }
 
@@ -59,13 +63,17 @@ async fn a_call_that_goes_on_is_named_before_the_caller_is_gone() {
     let approval_id = record.approval_request_ref;
 
     // The caller's own deadline is earlier than its wait: it hears which call it is, not that time is up.
-    let mut request = Request::new(v1::CallRequest { spec: Some(spec.clone()), wait_ms: 60_000 });
+    let mut request = Request::new(v1::CallRequest { spec: Some(spec.clone()), wait_ms: 60_000, ..Default::default() });
     request.set_timeout(Duration::from_secs(2));
     let answer = bed.clients.invocations().call(request).await.unwrap().into_inner();
     assert_eq!(answer.invocation.unwrap().invocation_id, record.invocation_id);
 
     // So does a caller that waits for a call it knows.
-    let wait = v1::WaitInvocationRequest { invocation_id: record.invocation_id.clone(), timeout_ms: 60_000 };
+    let wait = v1::WaitInvocationRequest {
+        invocation_id: record.invocation_id.clone(),
+        timeout_ms: 60_000,
+        ..Default::default()
+    };
     let mut request = Request::new(wait);
     request.set_timeout(Duration::from_secs(2));
     let answer = bed.clients.invocations().wait_invocation(request).await.unwrap().into_inner();
@@ -99,7 +107,7 @@ async fn a_key_is_one_call_whatever_ids_come_with_it() {
         assert_eq!(again.result, first.result);
     }
     for id in ["mine-3", ""] {
-        let request = v1::CallRequest { spec: Some(with(id, "b")), wait_ms: 0 };
+        let request = v1::CallRequest { spec: Some(with(id, "b")), wait_ms: 0, ..Default::default() };
         let status = bed.clients.invocations().call(request).await.unwrap_err();
         assert_eq!(status.code(), Code::AlreadyExists, "{status:?}");
     }

@@ -157,7 +157,8 @@ async fn terminal(
     call: &Accepted,
     until: Instant,
 ) -> Result<(Vec<v1::Event>, v1::ToolResult), String> {
-    let request = v1::WatchInvocationRequest { invocation_id: call.invocation_id.clone(), from_seq: 1 };
+    let request =
+        v1::WatchInvocationRequest { invocation_id: call.invocation_id.clone(), from_seq: 1, ..Default::default() };
     let patience = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
     let watched = tokio::time::timeout(patience, async {
         let mut stream = clients.invocations().watch_invocation(request).await?.into_inner();

@@ -33,7 +33,11 @@ async fn call(clients: &Clients, tool: &str, input: &str) -> v1::ToolResult {
         model_input: Some(payload(input.as_bytes().to_vec())),
         ..Default::default()
     };
-    let answer = clients.invocations().call(v1::CallRequest { spec: Some(spec), wait_ms: 60_000 }).await.unwrap();
+    let answer = clients
+        .invocations()
+        .call(v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() })
+        .await
+        .unwrap();
     answer.into_inner().result.unwrap()
 }
 

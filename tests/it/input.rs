@@ -100,7 +100,7 @@ impl Room {
     }
 
     async fn result(&self, id: &str) -> (Vec<v1::Event>, v1::ToolResult) {
-        let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq: 1 };
+        let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq: 1, ..Default::default() };
         let mut stream = self.clients.invocations().watch_invocation(request).await.unwrap().into_inner();
         let mut events = Vec::new();
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
@@ -117,7 +117,7 @@ impl Room {
 async fn whoever_waits_for_the_result_hears_of_the_question_at_once() {
     let room = Room::open().await;
     let spec = room.spec(json!({ "prompt": "really?" }));
-    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000 };
+    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
     let asked = room.clients.invocations().call(request).await.unwrap().into_inner();
     let call = asked.invocation.unwrap();
     assert_eq!((asked.result, call.status_code()), (None, v1::InvocationStatus::NeedsInput));

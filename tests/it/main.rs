@@ -21,6 +21,7 @@ mod credentials;
 mod crowds;
 mod default_surface;
 mod door;
+mod forms;
 mod health;
 mod hidden;
 mod hooks;

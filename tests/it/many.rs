@@ -103,7 +103,7 @@ async fn submit(clients: &Clients, spec: v1::InvocationSpec) -> String {
 /// Follows a call to its result, or to the moment its scheduler is away.
 async fn follow(clients: &Clients, id: &str, events: &mut Vec<v1::Event>) -> Option<v1::ToolResult> {
     let from_seq = events.last().map_or(1, |last| last.sequence + 1);
-    let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq };
+    let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq, ..Default::default() };
     let mut stream = match clients.invocations().watch_invocation(request).await {
         Ok(stream) => stream.into_inner(),
         Err(status) => return away(&status),

@@ -135,7 +135,11 @@ async fn a_question_of_a_server_needs_input() {
 async fn a_server_is_told_the_place_of_its_call_in_a_trace() {
     let bed = bed(&["meta"]).await;
     let agent = AgentTrace::start();
-    let request = agent.request(v1::CallRequest { spec: Some(bed.spec("small.meta", "{}")), wait_ms: 60_000 });
+    let request = agent.request(v1::CallRequest {
+        spec: Some(bed.spec("small.meta", "{}")),
+        wait_ms: 60_000,
+        ..Default::default()
+    });
     let result = bed.clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
     let meta: Value = serde_json::from_str(texts(&result)[0]).unwrap();
     let told = meta["traceparent"].as_str().unwrap_or_default();

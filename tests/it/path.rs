@@ -29,6 +29,7 @@ async fn arguments_survive_exactly() {
         invocation_id: result.invocation_id.clone(),
         view: v1::RecordView::Json.into(),
         include_inputs: true,
+        ..Default::default()
     };
     let answer = bed.clients.invocations().get_invocation(request).await.unwrap().into_inner();
     let invocation = answer.invocation.unwrap();

@@ -101,8 +101,11 @@ pub(crate) async fn explain(bed: &Bed, spec: v1::InvocationSpec) -> v1::ExplainI
 pub(crate) async fn parked(bed: &Bed, spec: v1::InvocationSpec) -> (v1::Invocation, v1::Approval) {
     let call = bed.submit(spec).await;
     let call = bed.until(&call.invocation_id, InvocationStatus::AwaitingApproval).await;
-    let request =
-        v1::GetApprovalRequest { approval_id: call.approval_request_ref.clone(), view: v1::RecordView::Json.into() };
+    let request = v1::GetApprovalRequest {
+        approval_id: call.approval_request_ref.clone(),
+        view: v1::RecordView::Json.into(),
+        ..Default::default()
+    };
     let approval = bed.clients.permissions().get_approval(request).await.unwrap().into_inner().approval.unwrap();
     assert_eq!(approval.invocation_id, call.invocation_id);
     (call, approval)

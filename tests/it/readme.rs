@@ -136,7 +136,7 @@ async fn a_tool_of_ones_own_in_python_and_in_typescript() {
                 model_input: Some(payload(r#"{"text":"hey"}"#)),
                 ..Default::default()
             };
-            let request = v1::CallRequest { spec: Some(spec), wait_ms: 30_000 };
+            let request = v1::CallRequest { spec: Some(spec), wait_ms: 30_000, ..Default::default() };
             let answer = cluster.clients().invocations().call(request).await.unwrap().into_inner();
             let result = answer.result.unwrap();
             // Until the worker has told what its tool is, there is none.

@@ -42,7 +42,7 @@ async fn four_processes_are_one_cluster() {
         model_input: Some(payload(r#"{"path":"a.txt"}"#)),
         ..Default::default()
     };
-    let request = agent.request(v1::InvokeRequest { spec: Some(spec) });
+    let request = agent.request(v1::InvokeRequest { spec: Some(spec), ..Default::default() });
     let mut stream = clients.invocations().invoke(request).await.unwrap().into_inner();
     let mut result = None;
     while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

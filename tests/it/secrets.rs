@@ -86,6 +86,7 @@ async fn a_sensitive_field_is_seen_by_the_tool_alone() {
         invocation_id: id.clone(),
         view: v1::RecordView::Json.into(),
         include_inputs: false,
+        ..Default::default()
     };
     let view = bed.clients.invocations().get_invocation(request).await.unwrap().into_inner();
     seen.push(("the JSON view", String::from_utf8_lossy(&clients::payload_bytes(view.json.as_ref())).into_owned()));

@@ -89,12 +89,12 @@ async fn call(clients: &Clients, number: usize) -> (String, Ending) {
         idempotency_key: format!("storm-{number}"),
         ..Default::default()
     };
-    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000 };
+    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
     let answer = clients.invocations().call(request).await.unwrap().into_inner();
     let id = answer.accepted.unwrap().invocation_id;
     let mut result = answer.result;
     while result.is_none() {
-        let wait = v1::WaitInvocationRequest { invocation_id: id.clone(), timeout_ms: 60_000 };
+        let wait = v1::WaitInvocationRequest { invocation_id: id.clone(), timeout_ms: 60_000, ..Default::default() };
         result = clients.invocations().wait_invocation(wait).await.unwrap().into_inner().result;
     }
     let result = result.unwrap();

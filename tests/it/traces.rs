@@ -12,7 +12,7 @@ use crate::bed::{Bed, PATIENCE, RULES};
 const SECRET: &str = "hunter2-secret-file.txt";
 
 async fn traced(bed: &Bed, agent: &AgentTrace, tool: &str, input: &str) -> v1::ToolResult {
-    let request = agent.request(v1::InvokeRequest { spec: Some(bed.spec(tool, input)) });
+    let request = agent.request(v1::InvokeRequest { spec: Some(bed.spec(tool, input)), ..Default::default() });
     let mut stream = bed.clients.invocations().invoke(request).await.unwrap().into_inner();
     while let Some(message) = stream.message().await.unwrap() {
         if let Some(result) = message.result {

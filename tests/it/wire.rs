@@ -138,7 +138,8 @@ async fn wrong_json_is_refused_before_acceptance() {
         let submitted =
             bed.clients.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(spec.clone()) }).await;
         check_violation(name, &submitted.unwrap_err(), "model_input");
-        let invoked = bed.clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await;
+        let invoked =
+            bed.clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec), ..Default::default() }).await;
         check_violation(name, &invoked.unwrap_err(), "model_input");
     }
     let listed = bed.clients.invocations().list_invocations(v1::ListInvocationsRequest::default()).await.unwrap();

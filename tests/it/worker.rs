@@ -95,7 +95,7 @@ impl Room {
     }
 
     async fn replay(&self, id: &str) -> (Vec<v1::Event>, v1::ToolResult) {
-        let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq: 1 };
+        let request = v1::WatchInvocationRequest { invocation_id: id.to_owned(), from_seq: 1, ..Default::default() };
         let mut stream = self.clients.invocations().watch_invocation(request).await.unwrap().into_inner();
         let mut events = Vec::new();
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

@@ -16,6 +16,7 @@ mod error;
 mod event;
 mod explanation;
 pub mod field;
+pub mod form;
 mod hook;
 mod interface;
 pub mod invocation;

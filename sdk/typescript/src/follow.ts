@@ -52,7 +52,7 @@ export class Call {
 
   async #call(signal: AbortSignal | undefined) {
     const wait = this.#wait();
-    const request = { spec: this.spec, waitMs: wait };
+    const request = { spec: this.spec, waitMs: wait, form: undefined };
     const asking = { timeoutMs: wait + SLACK_MS, signal, deadline: this.#deadline, awayMs: AWAY_MS };
     return await ask(this.#connection, this.#connection.invocations, (client) => client.call, request, asking);
   }
@@ -93,13 +93,13 @@ export class Call {
 
   #invoke(): AsyncGenerator<InvokeResponse> {
     const { invocations } = this.#connection;
-    const open = () => invocations.invoke({ spec: this.spec }, this.#connection.metadata());
+    const open = () => invocations.invoke({ spec: this.spec, form: undefined }, this.#connection.metadata());
     return messages(this.#connection, open, this.following.signal);
   }
 
   #watch(fromSeq: bigint): AsyncGenerator<WatchInvocationResponse> {
     const { invocations } = this.#connection;
-    const request = { invocationId: this.invocationId, fromSeq };
+    const request = { invocationId: this.invocationId, fromSeq, form: undefined };
     const open = () => invocations.watchInvocation(request, this.#connection.metadata());
     return messages(this.#connection, open, this.following.signal);
   }
@@ -175,7 +175,7 @@ export async function waited(
     const left = giveUpAt === undefined ? WAIT_MS : Math.min(WAIT_MS, giveUpAt - Date.now());
     if (left <= 0) throw deadlinePassed(`the call ${invocationId} did not end`);
     const asking = { timeoutMs: left + SLACK_MS, signal, deadline: giveUpAt, awayMs: AWAY_MS };
-    const request = { invocationId, timeoutMs: left };
+    const request = { invocationId, timeoutMs: left, form: undefined };
     const answer = await ask(connection, connection.invocations, (client) => client.waitInvocation, request, asking);
     if (answer.result) return answer.result;
   }

@@ -46,7 +46,7 @@ export async function approve(connection: Connection, invocationId: string, peop
   const approvalId = (await record(connection, invocationId))?.approvalRequestRef;
   if (!approvalId || !people.onApproval) return;
   const { permissions } = connection;
-  const request = { approvalId, view: 0 };
+  const request = { approvalId, view: 0, form: undefined };
   const { approval } = await ask(connection, permissions, (client) => client.getApproval, request, { awayMs: AWAY_MS });
   if (approval?.state !== ApprovalState.APPROVAL_STATE_PENDING) return;
   const answer = await people.onApproval(approval);
@@ -89,7 +89,7 @@ export async function provideInput(connection: Connection, invocationId: string,
 }
 
 async function record(connection: Connection, invocationId: string) {
-  const request = { invocationId, view: 0, includeInputs: false };
+  const request = { invocationId, view: 0, includeInputs: false, form: undefined };
   const asking = { awayMs: AWAY_MS };
   const answer = await ask(connection, connection.invocations, (client) => client.getInvocation, request, asking);
   return answer.invocation;

@@ -8,6 +8,7 @@ mod cancel;
 mod encode;
 mod find;
 mod follow;
+mod forms;
 mod hello;
 mod in_turn;
 mod invocations;

@@ -14,6 +14,7 @@ mod credentials;
 mod failure;
 mod fetch;
 mod follow;
+mod form;
 mod get;
 mod hooks;
 mod invoke;

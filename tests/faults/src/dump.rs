@@ -60,7 +60,11 @@ async fn settle(bed: &Bed) -> Result<(), Trouble> {
         let (last_end, goes_on) = (&last_end, &goes_on);
         async move {
             while goes_on() {
-                let request = v1::WaitInvocationRequest { invocation_id: invocation.clone(), timeout_ms: 2_000 };
+                let request = v1::WaitInvocationRequest {
+                    invocation_id: invocation.clone(),
+                    timeout_ms: 2_000,
+                    ..Default::default()
+                };
                 match clients.invocations().wait_invocation(request).await {
                     Ok(answer) if answer.get_ref().done => return *last_end.lock() = Instant::now(),
                     Err(status) if status.code() == Code::NotFound => return,
@@ -131,7 +135,7 @@ async fn read_all(bed: &Bed) -> Result<(), Trouble> {
         records?.into_iter().for_each(|record| bed.recorder().record(record));
     }
     for batch_id in batches {
-        let answer = clients[0].invocations().get_batch(v1::GetBatchRequest { batch_id }).await?;
+        let answer = clients[0].invocations().get_batch(v1::GetBatchRequest { batch_id, ..Default::default() }).await?;
         if let Some(batch) = answer.into_inner().batch {
             bed.recorder().record(Record::Batch(final_batch(&batch)));
         }
@@ -161,7 +165,8 @@ async fn read_one(clients: &[Clients], call: v1::Invocation) -> Result<Vec<Recor
     let ended = !call.result_id.is_empty();
     let (mut events, mut result) = (Vec::new(), None);
     if ended {
-        let request = v1::WatchInvocationRequest { invocation_id: invocation_id.clone(), from_seq: 1 };
+        let request =
+            v1::WatchInvocationRequest { invocation_id: invocation_id.clone(), from_seq: 1, ..Default::default() };
         let mut stream = clients[0].invocations().watch_invocation(request).await?.into_inner();
         while let Some(message) = stream.message().await? {
             events.extend(message.events);

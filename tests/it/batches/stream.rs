@@ -145,6 +145,6 @@ pub(crate) async fn watch_some(bed: &Bed, follower: &mut Follower, enough: impl 
 
 /// The batch as it is now.
 pub(crate) async fn get(bed: &Bed, batch_id: &str) -> v1::Batch {
-    let request = v1::GetBatchRequest { batch_id: batch_id.to_owned() };
+    let request = v1::GetBatchRequest { batch_id: batch_id.to_owned(), ..Default::default() };
     bed.clients.invocations().get_batch(request).await.unwrap().into_inner().batch.unwrap()
 }

@@ -91,7 +91,11 @@ impl Load {
     /// The result, if it comes soon.
     async fn wait(&self, invocation_id: &str) -> Option<String> {
         for _ in 0..3 {
-            let request = v1::WaitInvocationRequest { invocation_id: invocation_id.to_owned(), timeout_ms: 2_000 };
+            let request = v1::WaitInvocationRequest {
+                invocation_id: invocation_id.to_owned(),
+                timeout_ms: 2_000,
+                ..Default::default()
+            };
             match self.clients.invocations().wait_invocation(request).await {
                 Ok(answer) => match answer.into_inner().result {
                     Some(result) => return Some(result.result_id),

@@ -118,7 +118,8 @@ impl Shared {
 }
 
 async fn once(clients: &Clients, spec: v1::InvocationSpec) -> Result<v1::ToolResult, tonic::Status> {
-    let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await?.into_inner();
+    let mut stream =
+        clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec), ..Default::default() }).await?.into_inner();
     let mut result = None;
     while let Some(message) = stream.message().await? {
         result = message.result.or(result);

@@ -46,7 +46,8 @@ impl Services {
 
     async fn call(&self) -> v1::ToolResult {
         let clients = self.many.by("scheduler-1");
-        let request = v1::InvokeRequest { spec: Some(self.many.spec("test.version", &json!({}))) };
+        let request =
+            v1::InvokeRequest { spec: Some(self.many.spec("test.version", &json!({}))), ..Default::default() };
         let mut stream = clients.invocations().invoke(request).await.unwrap().into_inner();
         let mut result = None;
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

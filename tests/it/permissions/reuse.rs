@@ -20,7 +20,7 @@ tool = "Bash(ls:*)"
 
 /// Calls the tool; gives its result, and the decision about it.
 async fn called(bed: &Bed, tool: &str, input: &str) -> (v1::ToolResult, v1::PermissionDecision) {
-    let request = v1::CallRequest { spec: Some(bed.spec(tool, input)), wait_ms: 0 };
+    let request = v1::CallRequest { spec: Some(bed.spec(tool, input)), wait_ms: 0, ..Default::default() };
     let answer = bed.clients.invocations().call(request).await.unwrap().into_inner();
     let (accepted, result) = (answer.accepted.unwrap(), answer.result.unwrap());
     let request = v1::ListDecisionsRequest { invocation_id: accepted.invocation_id.clone(), ..Default::default() };

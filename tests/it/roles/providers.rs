@@ -41,6 +41,7 @@ async fn how_a_provider_was_asked_is_not_for_agents() {
     operator.invocations().get_invocation(request.clone()).await.unwrap();
     let refused = agent.invocations().get_invocation(request).await.unwrap_err();
     assert_eq!(refused.code(), Code::NotFound);
-    let wait = v1::WaitInvocationRequest { invocation_id: asked.invocation_id.clone(), timeout_ms: 0 };
+    let wait =
+        v1::WaitInvocationRequest { invocation_id: asked.invocation_id.clone(), timeout_ms: 0, ..Default::default() };
     assert_eq!(agent.invocations().wait_invocation(wait).await.unwrap_err().code(), Code::NotFound);
 }

@@ -132,11 +132,11 @@ async fn calls(globex: &Clients, own: &Things) {
         ..Default::default()
     });
     let batch = &own.batch;
-    hidden!(client, get_batch, batch, |i| v1::GetBatchRequest { batch_id: i });
+    hidden!(client, get_batch, batch, |i| v1::GetBatchRequest { batch_id: i, ..Default::default() });
     hidden!(client, watch_batch, batch, |i| v1::WatchBatchRequest { batch_id: i, ..Default::default() });
     hidden!(client, cancel_batch, batch, |i| v1::CancelBatchRequest { batch_id: i, ..Default::default() });
     let surface = &own.surface;
-    hidden!(client, invoke, surface, |i| v1::InvokeRequest { spec: Some(spec(i)) });
+    hidden!(client, invoke, surface, |i| v1::InvokeRequest { spec: Some(spec(i)), ..Default::default() });
     hidden!(client, submit_invocation, surface, |i| v1::SubmitInvocationRequest { spec: Some(spec(i)) });
     hidden!(client, explain_invocation, surface, |i| v1::ExplainInvocationRequest { spec: Some(spec(i)) });
 }
@@ -213,7 +213,8 @@ async fn echo(clients: &Clients, surface_id: &str, invocation_id: &str, text: &s
         model_input: Some(payload(serde_json::json!({ "text": text }).to_string())),
         ..Default::default()
     };
-    let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await?.into_inner();
+    let mut stream =
+        clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec), ..Default::default() }).await?.into_inner();
     while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap()? {
         if let Some(result) = message.result {
             assert_eq!(result.invocation_id, invocation_id);

@@ -56,7 +56,8 @@ async fn a_token_of_a_known_issuer_makes_calls() {
     let accepted = agent.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(spec) }).await;
     let record = accepted.unwrap().into_inner().invocation.unwrap();
     assert_eq!((record.tenant.as_str(), record.caller_ref()), ("acme", "jwt:https://id.example#alice"));
-    let wait = v1::WaitInvocationRequest { invocation_id: record.invocation_id, timeout_ms: 60_000 };
+    let wait =
+        v1::WaitInvocationRequest { invocation_id: record.invocation_id, timeout_ms: 60_000, ..Default::default() };
     let ended = agent.invocations().wait_invocation(wait).await.unwrap().into_inner();
     assert!(ended.done && !ended.result.unwrap().is_error);
 
@@ -99,7 +100,7 @@ async fn processes_know_each_other_by_key() {
         agent.invocations().submit_invocation(request).await.unwrap().into_inner().invocation.unwrap()
     };
     let ended = async |id: String| {
-        let wait = v1::WaitInvocationRequest { invocation_id: id, timeout_ms: 60_000 };
+        let wait = v1::WaitInvocationRequest { invocation_id: id, timeout_ms: 60_000, ..Default::default() };
         let answer = tokio::time::timeout(PATIENCE, agent.invocations().wait_invocation(wait)).await.unwrap();
         answer.unwrap().into_inner().result.unwrap()
     };

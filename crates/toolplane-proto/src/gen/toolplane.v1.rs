@@ -3501,6 +3501,44 @@ impl ProcessStdin {
         }
     }
 }
+/// The form in which a call is told beside its records.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FormSpec {
+    /// Which form: `record`, `acp`, `acp-terminal`, `mcp`, `openai-responses`, `openai-chat`, `anthropic`, `gemini`, `a2a`, `tool-result`,
+    /// `cloudevents`, `cloudevents-protobuf` or `in-toto`. None when empty; another word is refused.
+    #[prost(string, tag = "1")]
+    pub view: ::prost::alloc::string::String,
+    /// The reader's session, e.g. `sessionId` of ACP or `contextId` of A2A; the session of the call when empty.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// Where the workspace is on the reader's machine: whole paths of files begin there. `/workspace` when empty.
+    #[prost(string, tag = "3")]
+    pub workspace_root: ::prost::alloc::string::String,
+    /// What the reader calls the call; the id the model gave it when empty, and ours where it gave none.
+    #[prost(string, tag = "4")]
+    pub call_id: ::prost::alloc::string::String,
+}
+/// A call, or a step of it, in a form.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Formed {
+    /// Media type of the form, e.g. `application/cloudevents+json`.
+    #[prost(string, tag = "1")]
+    pub media_type: ::prost::alloc::string::String,
+    #[prost(oneof = "formed::Body", tags = "2, 3")]
+    pub body: ::core::option::Option<formed::Body>,
+}
+/// Nested message and enum types in `Formed`.
+pub mod formed {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Body {
+        /// JSON.
+        #[prost(message, tag = "2")]
+        Json(super::JsonPayload),
+        /// Bytes of another kind, e.g. protobuf.
+        #[prost(bytes, tag = "3")]
+        Binary(::prost::bytes::Bytes),
+    }
+}
 /// One run of one hook at one point of one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolHook {
@@ -5816,6 +5854,9 @@ pub struct CallRequest {
     /// the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub wait_ms: u32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// How a call ended, or that it has not.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5830,6 +5871,9 @@ pub struct CallResponse {
     /// its caller something (`pending_input`).
     #[prost(message, optional, tag = "3")]
     pub invocation: ::core::option::Option<Invocation>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "4")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5837,6 +5881,9 @@ pub struct InvokeRequest {
     /// The call.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<InvocationSpec>,
+    /// Tells each step in this form too.
+    #[prost(message, optional, tag = "2")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// What happened since the message before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5850,6 +5897,9 @@ pub struct InvokeResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
+    #[prost(message, repeated, tag = "4")]
+    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks for a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5880,6 +5930,9 @@ pub struct GetInvocationRequest {
     /// Return the four inputs by value too, where the caller may see them.
     #[prost(bool, tag = "3")]
     pub include_inputs: bool,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "4")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// A call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5896,6 +5949,9 @@ pub struct GetInvocationResponse {
     /// The result as the standard's JSON, with view JSON, once it has ended.
     #[prost(message, optional, tag = "4")]
     pub result_json: ::core::option::Option<JsonPayload>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "5")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks for the terminal result of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5906,6 +5962,9 @@ pub struct GetResultRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// The terminal result of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5916,6 +5975,9 @@ pub struct GetResultResponse {
     /// The result as the standard's JSON, with view JSON.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+    /// The call in the form that was asked for.
+    #[prost(message, optional, tag = "3")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to wait.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5927,6 +5989,9 @@ pub struct WaitInvocationRequest {
     /// (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub timeout_ms: u32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// The call in its state after the wait.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5940,6 +6005,9 @@ pub struct WaitInvocationResponse {
     /// Its result, once it has ended.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "4")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to follow a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5950,6 +6018,9 @@ pub struct WatchInvocationRequest {
     /// The first sequence to send; from the start when 0.
     #[prost(uint64, tag = "2")]
     pub from_seq: u64,
+    /// Tells each step in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// Events in order.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5963,6 +6034,9 @@ pub struct WatchInvocationResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
+    #[prost(message, repeated, tag = "4")]
+    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks to cancel.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6367,6 +6441,9 @@ pub struct GetBatchRequest {
     /// The batch.
     #[prost(string, tag = "1")]
     pub batch_id: ::prost::alloc::string::String,
+    /// With or without the JSON record of its policy.
+    #[prost(enumeration = "RecordView", tag = "2")]
+    pub view: i32,
 }
 /// A batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6374,6 +6451,9 @@ pub struct GetBatchResponse {
     /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
+    /// The scheduler policy of the batch as the standard's JSON, with view JSON.
+    #[prost(message, optional, tag = "2")]
+    pub policy_json: ::core::option::Option<JsonPayload>,
 }
 /// Asks to follow a batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6482,6 +6562,9 @@ pub struct ListHooksRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
+    /// With or without the JSON records.
+    #[prost(enumeration = "RecordView", tag = "4")]
+    pub view: i32,
 }
 /// What hooks did about one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6495,6 +6578,9 @@ pub struct ListHooksResponse {
     /// Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them.
     #[prost(uint64, tag = "3")]
     pub left_out: u64,
+    /// The hook records as the standard's JSON in the same order, with view JSON.
+    #[prost(message, repeated, tag = "4")]
+    pub jsons: ::prost::alloc::vec::Vec<JsonPayload>,
 }
 /// Asks what would be decided about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -8979,6 +9065,9 @@ pub struct GetApprovalRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
+    /// Tells the question in this form too: `acp` or `acp-terminal`, a request for permission, or `record`.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// One approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -8989,6 +9078,9 @@ pub struct GetApprovalResponse {
     /// The approval as JSON, with view JSON; left out where a large input and a large edit leave no room for both forms.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+    /// The question in the form that was asked for.
+    #[prost(message, optional, tag = "3")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Answers a question.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9020,6 +9112,10 @@ pub struct ResolveApprovalRequest {
     /// Content the answerer adds; objects.
     #[prost(message, repeated, tag = "9")]
     pub content_blocks: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// The outcome of ACP's `session/request_permission`, as its client answered; decides in place of the option and the behaviour, which
+    /// are then left out.
+    #[prost(message, optional, tag = "10")]
+    pub acp_outcome: ::core::option::Option<JsonPayload>,
 }
 /// The answered question.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -31,7 +31,7 @@ impl Calls<'_> {
         };
         let shown: String = input.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(70).collect();
         self.timeline.did("invoke", &format!("{tool} {shown}"));
-        let request = self.agent.request(v1::InvokeRequest { spec: Some(spec) });
+        let request = self.agent.request(v1::InvokeRequest { spec: Some(spec), ..Default::default() });
         let mut stream = self.clients.invocations().invoke(request).await?.into_inner();
         while let Some(message) = stream.message().await? {
             if let Some(accepted) = message.accepted {

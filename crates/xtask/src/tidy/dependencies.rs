@@ -11,7 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-codegen", &[]),
     // Only what a workspace protects, and the codes of errors.
     ("toolplane-sandbox", &["toolplane-records"]),
-    ("toolplane-proto", &["toolplane-records"]),
+    ("toolplane-proto", &["toolplane-forms", "toolplane-records"]),
     // What texts about tools, commands, paths and hosts mean: defined once, for all code that reads such texts.
     ("toolplane-matching", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
@@ -119,6 +119,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-catalog",
             "toolplane-cedar",
+            "toolplane-forms",
             "toolplane-hooks",
             "toolplane-matching",
             "toolplane-policy",
@@ -135,6 +136,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-catalog",
             "toolplane-cleaning",
             "toolplane-faultpoint",
+            "toolplane-forms",
             "toolplane-hooks",
             "toolplane-lifecycle",
             "toolplane-matching",
@@ -172,6 +174,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-credentials",
             "toolplane-executor",
+            "toolplane-forms",
             "toolplane-gateway",
             "toolplane-permission",
             "toolplane-proto",

@@ -1,8 +1,9 @@
 //! Listing, reading and withdrawing questions.
 
-use prost::Message as _;
+use prost::Message;
 use tonic::Request;
-use toolplane_proto::convert::{field, word};
+use toolplane_forms::{Asked, of_approval};
+use toolplane_proto::convert::{field, form, word};
 use toolplane_proto::v1;
 use toolplane_records::approval::Approval;
 use toolplane_records::payload::JsonPayload;
@@ -60,12 +61,29 @@ pub(super) async fn get(
 ) -> Result<v1::GetApprovalResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
+    let view = request.view();
+    let asked = form::asked(request.form).map_err(of_field)?;
     let id = field::id("approval_id", &request.approval_id).map_err(of_field)?;
     let approval = api.book.get(&tenant, &id).await?;
     let message = v1::Approval::from(&approval);
-    let json = (request.view() == v1::RecordView::Json).then(|| JsonPayload::of(&approval));
-    let json = json.filter(|json| message.encoded_len() + json.text().len() < ANSWER_BYTES);
-    Ok(v1::GetApprovalResponse { approval: Some(message), json: json.as_ref().map(Into::into) })
+    let formed = asked.map(|asked| formed(&approval, &asked, message.encoded_len())).transpose()?;
+    let json = (view == v1::RecordView::Json).then(|| JsonPayload::of(&approval));
+    let beside = message.encoded_len() + formed.as_ref().map_or(0, Message::encoded_len);
+    let json = json.filter(|json| beside + json.text().len() < ANSWER_BYTES);
+    Ok(v1::GetApprovalResponse { approval: Some(message), json: json.as_ref().map(Into::into), formed })
+}
+
+/// The question in a form. Refused are forms that have no questions, and one for which there is no room beside the question itself.
+fn formed(approval: &Approval, asked: &Asked, beside: usize) -> Result<v1::Formed, ApiError> {
+    let formed = of_approval(asked.view, approval, asked.reader());
+    let formed = formed.map(v1::Formed::from).ok_or_else(|| {
+        let rule = format!("must be record, acp or acp-terminal for a question, and is `{}`", asked.view);
+        ApiError::invalid_argument("form.view", rule)
+    })?;
+    match beside + formed.encoded_len() < ANSWER_BYTES {
+        true => Ok(formed),
+        false => Err(ApiError::invalid_argument("form", "leaves no room for the question; ask for it without a form")),
+    }
 }
 
 pub(super) async fn withdraw(

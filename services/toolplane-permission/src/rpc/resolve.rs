@@ -1,6 +1,7 @@
 //! Answering a question.
 
 use tonic::Request;
+use toolplane_forms::acp::{self, BadOutcome, Outcome};
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
 use toolplane_records::approval::Approval;
@@ -26,8 +27,12 @@ pub(super) async fn resolve(
     request: Request<v1::ResolveApprovalRequest>,
 ) -> Result<v1::ResolveApprovalResponse, ApiError> {
     let caller = Caller::of(&request);
-    let request = request.into_inner();
+    let mut request = request.into_inner();
     let id = field::id("approval_id", &request.approval_id).map_err(of_field)?;
+    if let Some(outcome) = request.acp_outcome.take() {
+        let approval = api.book.get(&caller.tenant, &id).await?;
+        chosen(&approval, outcome, &mut request)?;
+    }
     let answer = read(&caller, request, api.rules.active().allow_self_approval())?;
     if let Some(edited) = &answer.updated_input {
         let approval = api.book.get(&caller.tenant, &id).await?;
@@ -42,6 +47,33 @@ pub(super) async fn resolve(
         api.rules.refresh().await?;
     }
     Ok(v1::ResolveApprovalResponse { approval: Some((&approval).into()) })
+}
+
+/// Puts the option an outcome of ACP chooses into the request, as if it had named it. What is no outcome chooses nothing.
+fn chosen(
+    approval: &Approval,
+    outcome: v1::JsonPayload,
+    request: &mut v1::ResolveApprovalRequest,
+) -> Result<(), ApiError> {
+    for (field, is_said) in [
+        ("option", request.option != 0),
+        ("behavior", request.behavior != 0),
+        ("suggestion_id", !request.suggestion_id.is_empty()),
+    ] {
+        if is_said {
+            return Err(ApiError::invalid_argument(
+                field,
+                "must be left out where `acp_outcome` says what is answered",
+            ));
+        }
+    }
+    let outcome = JsonPayload::try_from(outcome).map_err(|wrong| of_field(wrong.within("acp_outcome")))?;
+    let bad = |bad: BadOutcome| ApiError::invalid_argument("acp_outcome", bad.to_string());
+    let outcome = Outcome::read(outcome.text()).map_err(bad)?;
+    let option = acp::answer(approval, &outcome).map_err(bad)?;
+    request.option = v1::PermissionOption::from(option.kind).into();
+    request.suggestion_id.clone_from(&option.suggestion_id);
+    Ok(())
 }
 
 /// Refuses an edit that a rule denies: the question stays open, and can be answered again.

@@ -155,7 +155,11 @@ impl Role {
     }
 
     pub(crate) async fn get(&self, id: &str) -> v1::GetApprovalResponse {
-        let request = v1::GetApprovalRequest { approval_id: id.to_owned(), view: v1::RecordView::Json.into() };
+        let request = v1::GetApprovalRequest {
+            approval_id: id.to_owned(),
+            view: v1::RecordView::Json.into(),
+            ..Default::default()
+        };
         self.client.clone().get_approval(request).await.unwrap().into_inner()
     }
 }

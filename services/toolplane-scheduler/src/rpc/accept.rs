@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use prost::Message as _;
 use tokio::time::{Instant, timeout_at};
+use toolplane_forms::Asked;
+use toolplane_lifecycle::Terminal;
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
@@ -12,6 +15,7 @@ use toolplane_runtime::telemetry::Instrument as _;
 
 use super::encode;
 use super::follow::{self, Messages};
+use super::forms::{Forms, Telling, asked};
 use super::patience;
 use crate::calls::{Admitted, Calls};
 use crate::dispatch::Admissions;
@@ -30,6 +34,7 @@ pub(super) struct Accepting {
     pub(super) approvals: Approvals,
     pub(super) watchers: Watchers,
     pub(super) limits: SpecLimits,
+    pub(super) forms: Forms,
 }
 
 /// An accepted call and how to follow it.
@@ -71,9 +76,12 @@ impl Accepting {
         caller: &Arc<Caller>,
         request: v1::InvokeRequest,
     ) -> Result<Messages<v1::InvokeResponse>, CallError> {
+        let asked = asked(request.form)?;
         let accepted = self.accept(caller, request.spec).await?;
         let first = self.acceptance(&accepted);
-        Ok(follow::invoked(first, accepted.record, accepted.watch))
+        let record = Arc::clone(&accepted.record);
+        let telling = asked.map(|asked| Telling::new(self.forms.clone(), Arc::clone(caller), record, asked));
+        Ok(follow::invoked(first, accepted.record, accepted.watch, telling))
     }
 
     /// Accepts a call and waits for its end, at most as long as the caller waits: `left` of the deadline of its request. A call that asks
@@ -88,24 +96,42 @@ impl Accepting {
         let waits = !request.spec.as_ref().is_some_and(|spec| spec.background);
         let patience = if waits { patience::within(patience::of(request.wait_ms), left) } else { Duration::ZERO };
         let until = Instant::now() + patience;
+        let asked = asked(request.form)?;
         let mut accepted = self.accept(caller, request.spec).await?;
         let acceptance = Some(self.acceptance(&accepted));
         if let Ok(ended) = timeout_at(until, accepted.watch.end()).await
             && let Some(terminal) = ended?
         {
-            return Ok(v1::CallResponse {
-                accepted: acceptance,
-                result: Some(encode::result(&terminal)),
-                invocation: None,
-            });
+            let result = Some(encode::result(&terminal));
+            let answer = v1::CallResponse { accepted: acceptance, result, ..Default::default() };
+            return self.formed(caller, &accepted.record, Some(&terminal), asked, answer).await;
         }
         let record = self.calls.cached(&accepted.record.key()).await?;
         let ended = if record.status.is_terminal() { self.calls.records().result(&record.key()).await? } else { None };
-        Ok(v1::CallResponse {
+        let answer = v1::CallResponse {
             accepted: acceptance,
             invocation: ended.is_none().then(|| (&*record).into()),
             result: ended.as_ref().map(encode::result),
-        })
+            formed: None,
+        };
+        self.formed(caller, &record, ended.as_ref(), asked, answer).await
+    }
+
+    /// The answer with the form that was asked for.
+    async fn formed(
+        &self,
+        caller: &Caller,
+        record: &Arc<Invocation>,
+        terminal: Option<&Terminal>,
+        asked: Option<Asked>,
+        mut answer: v1::CallResponse,
+    ) -> Result<v1::CallResponse, CallError> {
+        let Some(asked) = asked else { return Ok(answer) };
+        // The record as it is now: it was accepted in another state.
+        let record = self.calls.records().get(&record.key()).await?;
+        let beside = answer.encoded_len();
+        answer.formed = self.forms.of_call(caller, &record, terminal, Some(&asked), beside).await?;
+        Ok(answer)
     }
 
     /// What would be decided about a call, and why.

@@ -131,7 +131,8 @@ impl Batches {
         request: v1::GetBatchRequest,
     ) -> Result<v1::GetBatchResponse, CallError> {
         let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
-        Ok(v1::GetBatchResponse { batch: Some((&batch).into()) })
+        let policy_json = encode::json(request.view(), &batch.policy);
+        Ok(v1::GetBatchResponse { batch: Some((&batch).into()), policy_json })
     }
 
     /// Accepts a batch and answers at once.

@@ -12,6 +12,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_runtime::page::split;
 
 use super::encode;
+use super::forms::Telling;
 use super::status;
 use crate::error::CallError;
 use crate::groups::{BatchEnd, BatchItem, BatchNews, BatchWatch};
@@ -29,33 +30,61 @@ fn one_by_one<T: Send + 'static>(news: impl Stream<Item = Result<Vec<T>, Status>
     Box::pin(news.map_ok(|messages| iter(messages.into_iter().map(Ok))).try_flatten())
 }
 
-fn parts_of(record: &Invocation, item: &WatchItem) -> Vec<Part> {
-    parts(encode::events(record, &item.events), item.terminal.as_deref().map(encode::result))
+/// What a step is told as: in messages, and in a form where one was asked for.
+async fn parts_of(
+    record: &Invocation,
+    item: &WatchItem,
+    telling: Option<&mut Telling>,
+) -> Result<Vec<Part>, CallError> {
+    let formed = match telling {
+        Some(telling) => telling.tell(item).await?,
+        None => Vec::new(),
+    };
+    Ok(parts(encode::events(record, &item.events), formed, item.terminal.as_deref().map(encode::result)))
 }
 
 /// The messages of an `Invoke` stream: the first says how the call was accepted, the last carries the result.
-pub(super) fn invoked(first: v1::Acceptance, record: Arc<Invocation>, watch: Watch) -> Messages<v1::InvokeResponse> {
-    one_by_one(try_unfold((watch, Some(first)), move |(mut watch, mut first)| {
+pub(super) fn invoked(
+    first: v1::Acceptance,
+    record: Arc<Invocation>,
+    watch: Watch,
+    telling: Option<Telling>,
+) -> Messages<v1::InvokeResponse> {
+    one_by_one(try_unfold((watch, telling, Some(first)), move |(mut watch, mut telling, mut first)| {
         let record = record.clone();
         async move {
             let Some(item) = watch.next().await.map_err(|error| status::of(error.into()))? else { return Ok(None) };
-            let parts = parts_of(&record, &item).into_iter();
-            let messages = parts.map(|(events, result)| v1::InvokeResponse { events, accepted: first.take(), result });
-            Ok(Some((messages.collect(), (watch, None))))
+            let parts = parts_of(&record, &item, telling.as_mut()).await.map_err(status::of)?.into_iter();
+            let messages = parts.map(|Part { events, formed, result }| v1::InvokeResponse {
+                events,
+                accepted: first.take(),
+                result,
+                formed,
+            });
+            Ok(Some((messages.collect(), (watch, telling, None))))
         }
     }))
 }
 
 /// The messages of a `WatchInvocation` stream.
-pub(super) fn watched(record: Arc<Invocation>, watch: Watch) -> Messages<v1::WatchInvocationResponse> {
-    one_by_one(try_unfold(watch, move |mut watch| {
+pub(super) fn watched(
+    record: Arc<Invocation>,
+    watch: Watch,
+    telling: Option<Telling>,
+) -> Messages<v1::WatchInvocationResponse> {
+    one_by_one(try_unfold((watch, telling), move |(mut watch, mut telling)| {
         let record = record.clone();
         async move {
             let Some(item) = watch.next().await.map_err(|error| status::of(error.into()))? else { return Ok(None) };
             let head_seq = watch.head_seq();
-            let parts = parts_of(&record, &item).into_iter();
-            let messages = parts.map(|(events, result)| v1::WatchInvocationResponse { events, head_seq, result });
-            Ok(Some((messages.collect(), watch)))
+            let parts = parts_of(&record, &item, telling.as_mut()).await.map_err(status::of)?.into_iter();
+            let messages = parts.map(|Part { events, formed, result }| v1::WatchInvocationResponse {
+                events,
+                head_seq,
+                result,
+                formed,
+            });
+            Ok(Some((messages.collect(), (watch, telling))))
         }
     }))
 }
@@ -94,8 +123,8 @@ impl Following {
         if let Some(result) = result.as_mut().filter(|_| self.watch.defers_modifiers()) {
             result.context_modifiers.clear();
         }
-        let parts = parts(encode::events(record, &item.events), result).into_iter();
-        let of_it = parts.map(|(events, result)| v1::BatchItem {
+        let parts = parts(encode::events(record, &item.events), Vec::new(), result).into_iter();
+        let of_it = parts.map(|Part { events, result, .. }| v1::BatchItem {
             index: item.index,
             invocation_id: item.invocation_id.to_string(),
             events,

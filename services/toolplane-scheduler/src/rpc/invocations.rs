@@ -15,6 +15,7 @@ use super::answer::Answering;
 use super::batches::Batches;
 use super::cancel::Canceling;
 use super::follow::Messages;
+use super::forms::Forms;
 use super::list::Listing;
 use super::patience;
 use super::read::Reading;
@@ -61,7 +62,9 @@ impl InvocationApi {
     /// The handlers over these parts.
     pub(crate) fn new(parts: InvocationParts) -> Self {
         let InvocationParts { calls, groups, preparer, limits, approvals, watchers, .. } = parts;
+        let forms = Forms { calls: calls.clone(), payloads: parts.payloads.clone() };
         let accepting = Accepting {
+            forms: forms.clone(),
             calls: calls.clone(),
             admissions: parts.admissions,
             preparer: Arc::clone(&preparer),
@@ -78,7 +81,7 @@ impl InvocationApi {
             batches,
             canceling: Canceling { calls: calls.clone(), approvals },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
-            reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads },
+            reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads, forms },
             trails: Trails { calls },
         }
     }

@@ -1,5 +1,6 @@
 //! Reading one call: its record, its result, and how that is kept.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
@@ -10,6 +11,7 @@ use toolplane_runtime::Caller;
 use super::encode;
 use super::find;
 use super::follow::{self, Messages};
+use super::forms::{Forms, Telling, asked};
 use super::patience;
 use super::payload;
 use crate::calls::Calls;
@@ -26,6 +28,7 @@ pub(super) struct Reading {
     pub(super) calls: Calls,
     pub(super) watchers: Watchers,
     pub(super) payloads: PayloadStore,
+    pub(super) forms: Forms,
 }
 
 impl Reading {
@@ -35,9 +38,10 @@ impl Reading {
         caller: &Caller,
         request: v1::GetInvocationRequest,
     ) -> Result<v1::GetInvocationResponse, CallError> {
+        let view = request.view();
+        let asked = asked(request.form)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let terminal = self.calls.records().result(&record.key()).await?;
-        let view = request.view();
         let result = terminal.as_ref().map(encode::result);
         let result_json = terminal.as_ref().and_then(|terminal| encode::json(view, &terminal.result));
         let beside =
@@ -45,7 +49,11 @@ impl Reading {
         let (invocation, json) =
             encode::invocation_views(self.calls.records(), caller, &record, view, request.include_inputs, beside)
                 .await?;
-        Ok(v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result })
+        let mut answer =
+            v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result, formed: None };
+        let beside = answer.encoded_len();
+        answer.formed = self.forms.of_call(caller, &record, terminal.as_ref(), asked.as_ref(), beside).await?;
+        Ok(answer)
     }
 
     /// The result of a call that has ended.
@@ -54,14 +62,20 @@ impl Reading {
         caller: &Caller,
         request: v1::GetResultRequest,
     ) -> Result<v1::GetResultResponse, CallError> {
+        let view = request.view();
+        let asked = asked(request.form)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let terminal = self.calls.records().result(&record.key()).await?.ok_or_else(|| {
             CallError::Precondition(format!("the invocation is {} and has no result yet", record.status))
         })?;
-        Ok(v1::GetResultResponse {
-            json: encode::json(request.view(), &terminal.result),
+        let mut answer = v1::GetResultResponse {
+            json: encode::json(view, &terminal.result),
             result: Some(encode::result(&terminal)),
-        })
+            formed: None,
+        };
+        let beside = answer.encoded_len();
+        answer.formed = self.forms.of_call(caller, &record, Some(&terminal), asked.as_ref(), beside).await?;
+        Ok(answer)
     }
 
     /// The state of a call when it has ended, or after a while: at most as long as the caller waits, `left` of the deadline of
@@ -72,6 +86,7 @@ impl Reading {
         request: v1::WaitInvocationRequest,
         left: Option<Duration>,
     ) -> Result<v1::WaitInvocationResponse, CallError> {
+        let asked = asked(request.form)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let id = record.key();
         let mut watch = self.watchers.watch(&id, record.last_seq).await?;
@@ -88,22 +103,29 @@ impl Reading {
         }
         let terminal = self.calls.records().result(&id).await?;
         let record = self.calls.records().get(&id).await?;
-        Ok(v1::WaitInvocationResponse {
+        let mut answer = v1::WaitInvocationResponse {
             done: terminal.is_some(),
             invocation: Some((&*record).into()),
             result: terminal.as_ref().map(encode::result),
-        })
+            formed: None,
+        };
+        let beside = answer.encoded_len();
+        answer.formed = self.forms.of_call(caller, &record, terminal.as_ref(), asked.as_ref(), beside).await?;
+        Ok(answer)
     }
 
     /// Follows a call from where the caller left off.
     pub(super) async fn watch(
         &self,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         request: v1::WatchInvocationRequest,
     ) -> Result<Messages<v1::WatchInvocationResponse>, CallError> {
+        let asked = asked(request.form)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let watch = self.watchers.watch(&record.key(), request.from_seq).await?;
-        Ok(follow::watched(record, watch))
+        let telling =
+            asked.map(|asked| Telling::new(self.forms.clone(), Arc::clone(caller), Arc::clone(&record), asked));
+        Ok(follow::watched(record, watch, telling))
     }
 
     /// How the bytes of a call's result are kept.

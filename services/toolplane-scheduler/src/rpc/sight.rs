@@ -13,6 +13,12 @@ pub(super) fn may_see(caller: &Caller, record: &Invocation) -> bool {
     !is_list_tool(&record.tool_id) || LOOKING.into_iter().any(|role| caller.is(role))
 }
 
+/// Whether `caller` may follow a call and read what it keeps, which are methods of their own: who only answers questions may read its record
+/// and its result, and a form must not show more.
+pub(super) fn may_follow(caller: &Caller) -> bool {
+    [Role::Agent, Role::Operator, Role::Auditor, Role::Peer].into_iter().any(|role| caller.is(role))
+}
+
 /// Whether `caller` may read an input of `record` that has this digest.
 pub(crate) fn may_read(caller: &Caller, record: &Invocation, digest: Digest) -> bool {
     let owner = [Role::Agent, Role::Operator, Role::Peer].into_iter().any(|role| caller.is(role));

@@ -119,7 +119,7 @@ impl Trails {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let scope = ("hooks", &request.invocation_id);
         let last = read_number(&scope, &request.page_token)?;
-        let mut rows = Rows::after(last, request.page_size, v1::RecordView::Basic)?;
+        let mut rows = Rows::after(last, request.page_size, request.view())?;
         while !rows.is_full() {
             let found = self.calls.records().hooks_after(&record, rows.last, READ_AT_ONCE).await?;
             if found.is_empty() {
@@ -131,6 +131,7 @@ impl Trails {
         Ok(v1::ListHooksResponse {
             next_page_token: rows.next(&scope, newest),
             hooks: rows.messages,
+            jsons: rows.jsons,
             left_out: record.hooks_left_out,
         })
     }

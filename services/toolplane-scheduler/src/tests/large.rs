@@ -201,7 +201,7 @@ async fn calls_and_batches_with_large_records_are_told_within_a_message() {
         assert_eq!((found.len() > 1, listed.len(), ids.len()), (true, 64, 64));
         assert!(batch.members.iter().all(|member| ids.contains(&member.invocation_id)));
     }
-    let request = v1::GetBatchRequest { batch_id: batch.batch_id.clone() };
+    let request = v1::GetBatchRequest { batch_id: batch.batch_id.clone(), ..Default::default() };
     let got = api.get_batch(Request::new(request)).await.unwrap().into_inner();
     let request = v1::CancelBatchRequest { batch_id: batch.batch_id, ..Default::default() };
     let canceled = api.cancel_batch(Request::new(request)).await.unwrap().into_inner();
@@ -291,13 +291,22 @@ async fn a_call_with_large_inputs_and_a_large_result_is_told_within_a_message() 
 
     let (api, invocation_id) = (world.api(), record.invocation_id.to_string());
     let view = v1::RecordView::Json.into();
-    let request = v1::GetInvocationRequest { invocation_id: invocation_id.clone(), view, include_inputs: true };
+    let request = v1::GetInvocationRequest {
+        invocation_id: invocation_id.clone(),
+        view,
+        include_inputs: true,
+        ..Default::default()
+    };
     let got = api.get_invocation(Request::new(request)).await.unwrap().into_inner();
     assert!(got.encoded_len() < MESSAGE_BYTES, "{} bytes", got.encoded_len());
     let call = got.invocation.unwrap();
     assert!(call.model_input.is_some() && call.call_input_ref.is_some(), "what the model said is shown first");
     assert!(got.result.is_some() && got.result_json.is_some());
-    let got = api.get_result(Request::new(v1::GetResultRequest { invocation_id, view })).await.unwrap().into_inner();
+    let got = api
+        .get_result(Request::new(v1::GetResultRequest { invocation_id, view, ..Default::default() }))
+        .await
+        .unwrap()
+        .into_inner();
     assert!(got.encoded_len() < MESSAGE_BYTES, "{} bytes", got.encoded_len());
 }
 

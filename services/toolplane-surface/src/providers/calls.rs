@@ -111,7 +111,7 @@ impl Calls {
             permission_mode: Mode::Bypass.as_str().to_owned(),
             ..Default::default()
         };
-        let request = v1::CallRequest { spec: Some(spec), wait_ms: WAIT_MS };
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: WAIT_MS, ..Default::default() };
         let ask = || {
             let (mut client, request) = (self.client.clone(), self.on_behalf(&provider.tenant, request.clone()));
             async move { client.call(request).await }
@@ -120,7 +120,11 @@ impl Calls {
         let invocation_id = answer.accepted.map(|accepted| accepted.invocation_id).unwrap_or_default();
         let mut result = answer.result;
         while result.is_none() {
-            let request = v1::WaitInvocationRequest { invocation_id: invocation_id.clone(), timeout_ms: WAIT_MS };
+            let request = v1::WaitInvocationRequest {
+                invocation_id: invocation_id.clone(),
+                timeout_ms: WAIT_MS,
+                ..Default::default()
+            };
             let ask = || {
                 let (mut client, request) = (self.client.clone(), self.on_behalf(&provider.tenant, request.clone()));
                 async move { client.wait_invocation(request).await }

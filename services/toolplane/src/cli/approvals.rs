@@ -135,7 +135,7 @@ async fn list(
 
 /// Shows one approval; shared with `toolplane get`.
 pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
-    let request = v1::GetApprovalRequest { approval_id: id, view: v1::RecordView::Json.into() };
+    let request = v1::GetApprovalRequest { approval_id: id, view: v1::RecordView::Json.into(), ..Default::default() };
     let answer = connection.permissions().get_approval(request).await?.into_inner();
     match answer.json {
         Some(json) if out.json() => out.payload(Some(json))?,

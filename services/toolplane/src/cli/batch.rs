@@ -109,12 +109,16 @@ pub(crate) async fn batches(
 ) -> Result<CommandOutcome, Failure> {
     match command {
         BatchesCommand::Get { id } => {
-            let answer = connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id }).await?;
+            let answer =
+                connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id, ..Default::default() }).await?;
             show(answer.into_inner().batch, out)
         }
         BatchesCommand::Ls { session, limit } => list(session, limit, connection, out).await,
         BatchesCommand::Watch { id, full } => {
-            let answer = connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id.clone() }).await?;
+            let answer = connection
+                .invocations()
+                .get_batch(v1::GetBatchRequest { batch_id: id.clone(), ..Default::default() })
+                .await?;
             let batch = answer.into_inner().batch.unwrap_or_default();
             let names = batch.members.into_iter().map(|member| member.tool_name).collect();
             let mut printer = Printer::new(names, full, WaitTimer::new(None), out);

@@ -20,6 +20,8 @@ pub(crate) enum CallUpdate<'a> {
     Accepted(&'a v1::Acceptance),
     /// Something happened; sequences are gapless and come once each.
     Event(&'a v1::Event),
+    /// The same, or the end of the call, in the form that was asked for. Where the connection breaks, one may come twice.
+    Formed(&'a v1::Formed),
     /// The connection broke; it is being made again.
     Broken(&'a Status),
 }
@@ -30,7 +32,7 @@ pub(crate) async fn call(
     spec: v1::InvocationSpec,
     on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<v1::ToolResult, Failure> {
-    let request = v1::InvokeRequest { spec: Some(spec) };
+    let request = v1::InvokeRequest { spec: Some(spec), ..Default::default() };
     let mut stream = connection.invocations().invoke(request).await?.into_inner();
     let mut accepted = None;
     let mut next = 1;
@@ -55,7 +57,7 @@ pub(crate) async fn call(
         }
     }
     match accepted {
-        Some(invocation_id) => watch(connection, &invocation_id, next, on_step).await,
+        Some(invocation_id) => watch(connection, &invocation_id, next, None, on_step).await,
         None => Err(Failure::Answer("the stream ended before the call was accepted".to_owned())),
     }
 }
@@ -65,12 +67,13 @@ pub(crate) async fn watch(
     connection: &Connection,
     invocation_id: &str,
     mut next: u64,
+    form: Option<v1::FormSpec>,
     on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<v1::ToolResult, Failure> {
     let mut heard = Instant::now();
     loop {
         let before = next;
-        match watch_once(connection, invocation_id, &mut next, on_step).await {
+        match watch_once(connection, invocation_id, &mut next, &form, on_step).await {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => {}
             Err(status) if is_break(&status) && heard.elapsed() < PATIENCE => on_step(CallUpdate::Broken(&status)),
@@ -88,12 +91,15 @@ async fn watch_once(
     connection: &Connection,
     invocation_id: &str,
     next: &mut u64,
+    form: &Option<v1::FormSpec>,
     on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<Option<v1::ToolResult>, Status> {
-    let request = v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq: *next };
+    let request =
+        v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq: *next, form: form.clone() };
     let mut stream: Streaming<v1::WatchInvocationResponse> =
         connection.invocations().watch_invocation(request).await?.into_inner();
     while let Some(message) = stream.message().await? {
+        message.formed.iter().for_each(|formed| on_step(CallUpdate::Formed(formed)));
         deliver(&message.events, next, on_step);
         if message.result.is_some() {
             return Ok(message.result);

@@ -5,6 +5,7 @@ use toolplane_proto::v1;
 
 use super::connection::Connection;
 use super::failure::Failure;
+use super::form::{self, FormArgs};
 use super::outcome::CommandOutcome;
 use super::output::{Output, payload_text, readable};
 use super::{approvals, hooks, result, surface, tools};
@@ -22,19 +23,26 @@ pub(crate) struct GetArgs {
     /// The id: of the call for a result, its decisions, mutations or hooks, and a name for a tool.
     id: Option<String>,
     /// With a call: its four inputs, each with its digest.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "view")]
     inputs: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 /// Kinds of records, in the order they are tried for an id that does not say.
 const KINDS: [(&str, &str); 4] =
-    [("invocation", "inv_"), ("surface", "surf_"), ("approval", "appr_"), ("tool", "tool_")];
+    [("invocation", "inv_"), ("surface", "surf_"), ("approval", APPROVAL), ("tool", "tool_")];
 
 /// How the id of a decision starts: `perm_<id of the call>_<digest>`.
 const DECISION: &str = "perm_";
+/// How the id of a question starts.
+const APPROVAL: &str = "appr_";
 
 /// Shows the record.
 pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    if let Some(form) = args.form.spec() {
+        return formed(args.kind_or_id, args.id, form, connection, out).await;
+    }
     let Some(id) = args.id else {
         return match args.kind_or_id.starts_with(DECISION) {
             true => decisions(args.kind_or_id, connection, out).await,
@@ -42,6 +50,23 @@ pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output
         };
     };
     one(&args.kind_or_id, id, args.inputs, connection, out).await
+}
+
+/// A call or a question in a form; an id alone is that of a call, unless it begins like that of a question.
+async fn formed(
+    kind_or_id: String,
+    id: Option<String>,
+    wanted: v1::FormSpec,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
+    match (kind_or_id.as_str(), id) {
+        ("invocation" | "inv" | "result", Some(id)) => form::call(id, wanted, connection, out).await,
+        ("approval", Some(id)) => form::approval(id, wanted, connection, out).await,
+        (kind, Some(_)) => Err(Failure::Usage(format!("`{kind}` has no forms; invocation, result and approval have"))),
+        (id, None) if id.starts_with(APPROVAL) => form::approval(kind_or_id, wanted, connection, out).await,
+        (_, None) => form::call(kind_or_id, wanted, connection, out).await,
+    }
 }
 
 async fn one(
@@ -89,7 +114,7 @@ async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output
 }
 
 async fn result(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
-    let request = v1::GetResultRequest { invocation_id: id, view: v1::RecordView::Json.into() };
+    let request = v1::GetResultRequest { invocation_id: id, view: v1::RecordView::Json.into(), ..Default::default() };
     let answer = connection.invocations().get_result(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;

@@ -7,6 +7,7 @@ use toolplane_records::event::ToolEvent;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::follow::{self, CallUpdate};
+use super::form::{self, FormArgs};
 use super::outcome::CommandOutcome;
 use super::output::{Output, instant, payload_text};
 use super::result;
@@ -19,20 +20,25 @@ pub(crate) struct WatchArgs {
     /// The first event to show.
     #[arg(long, default_value_t = 1, value_name = "N")]
     from_seq: u64,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 /// Prints events until the call has ended, then its result.
 pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let wanted = args.form.spec();
     let mut printed = Ok(());
     let mut on_step = |step: CallUpdate<'_>| {
-        if printed.is_ok() {
+        // In a form, what is told in it is all that is printed.
+        let is_wanted = wanted.is_none() || !matches!(step, CallUpdate::Event(_));
+        if printed.is_ok() && is_wanted {
             printed = print(&step, out);
         }
     };
-    let outcome = follow::watch(connection, &args.id, args.from_seq.max(1), &mut on_step).await;
+    let outcome = follow::watch(connection, &args.id, args.from_seq.max(1), wanted.clone(), &mut on_step).await;
     printed?;
     let outcome = outcome?;
-    if !out.json() {
+    if !out.json() && wanted.is_none() {
         result::print(&outcome, result::Beside::OwnLines, out)?;
     }
     Ok(result::ending(&outcome))
@@ -46,6 +52,7 @@ fn print(step: &CallUpdate<'_>, out: &mut Output) -> Result<(), Failure> {
             out.line(format!("{:>4}  {}  {}  {data}", event.sequence, instant(event.time.as_ref()), event.event_type))
         }
         CallUpdate::Broken(status) => out.note(&format!("connection lost ({}); following again", status.message())),
+        CallUpdate::Formed(formed) => form::print(formed, out),
         CallUpdate::Accepted(_) => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ impl Load {
             if Instant::now() > until {
                 return;
             }
-            let request = v1::GetBatchRequest { batch_id: batch_id.clone() };
+            let request = v1::GetBatchRequest { batch_id: batch_id.clone(), ..Default::default() };
             let answer = self.client(caller + attempt).invocations().get_batch(request).await;
             let batch = answer.ok().and_then(|answer| answer.into_inner().batch);
             if batch.is_some_and(|batch| batch.ended_at.is_some()) {

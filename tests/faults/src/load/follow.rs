@@ -37,7 +37,11 @@ impl Load {
             if Instant::now() > until {
                 return None;
             }
-            let request = v1::WaitInvocationRequest { invocation_id: invocation.to_owned(), timeout_ms: 1_500 };
+            let request = v1::WaitInvocationRequest {
+                invocation_id: invocation.to_owned(),
+                timeout_ms: 1_500,
+                ..Default::default()
+            };
             let mut client = self.client(caller + attempt).invocations();
             let asked = client.wait_invocation(request);
             match tokio::time::timeout(Duration::from_secs(3), asked).await {
@@ -84,7 +88,8 @@ impl Load {
         until: Instant,
     ) -> (Vec<u64>, Option<v1::ToolResult>) {
         let mut seqs = Vec::new();
-        let request = v1::WatchInvocationRequest { invocation_id: invocation.to_owned(), from_seq };
+        let request =
+            v1::WatchInvocationRequest { invocation_id: invocation.to_owned(), from_seq, ..Default::default() };
         let followed = async {
             let mut stream = self.client(turn).invocations().watch_invocation(request).await.ok()?.into_inner();
             while let Ok(Some(message)) = stream.message().await {
@@ -104,7 +109,8 @@ impl Load {
 impl Load {
     /// One message of a watch, and then the connection is left: its sequences, and whether it brought the result.
     pub(crate) async fn one_message(&self, turn: u64, invocation: &str, from_seq: u64) -> (Vec<u64>, bool) {
-        let request = v1::WatchInvocationRequest { invocation_id: invocation.to_owned(), from_seq };
+        let request =
+            v1::WatchInvocationRequest { invocation_id: invocation.to_owned(), from_seq, ..Default::default() };
         let mut client = self.client(turn).invocations();
         let asked = async {
             let mut stream = client.watch_invocation(request).await.ok()?.into_inner();

@@ -75,7 +75,8 @@ pub(super) async fn unread(store: StoreKind) -> Result<Outcome, Trouble> {
         let plan = Call { key: "unread".to_owned(), idempotent: true, ledger: true, ..Call::default() };
         let spec = load.spec(&plan.key, AGAIN, format!(r#"{{"ms":1000,"progress":{MANY}}}"#));
         let Some(invocation) = load.ask_for(0, plan, &spec).await else { return Ok(0) };
-        let request = v1::WatchInvocationRequest { invocation_id: invocation.clone(), from_seq: 1 };
+        let request =
+            v1::WatchInvocationRequest { invocation_id: invocation.clone(), from_seq: 1, ..Default::default() };
         let unread = load.client(0).invocations().watch_invocation(request).await?.into_inner();
         for number in 0..50 {
             let begun = Instant::now();

@@ -137,9 +137,17 @@ impl Callers {
             ..Default::default()
         });
         let result = match way {
-            Way::Call => clients.invocations().call(v1::CallRequest { spec, wait_ms: 0 }).await?.into_inner().result,
+            Way::Call => {
+                clients
+                    .invocations()
+                    .call(v1::CallRequest { spec, wait_ms: 0, ..Default::default() })
+                    .await?
+                    .into_inner()
+                    .result
+            }
             Way::Invoke => {
-                let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec }).await?.into_inner();
+                let mut stream =
+                    clients.invocations().invoke(v1::InvokeRequest { spec, ..Default::default() }).await?.into_inner();
                 let mut result = None;
                 // To the very end: a stream dropped before its trailers is reset, and HTTP/2 allows only so many resets.
                 while let Some(message) = stream.message().await? {

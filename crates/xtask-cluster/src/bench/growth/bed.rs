@@ -130,7 +130,7 @@ impl Bed {
 
 /// One call of the tool that does nothing, to its end.
 pub(super) async fn noop(clients: &Clients, surface_id: &str) -> Result<(), Problem> {
-    let request = v1::CallRequest { spec: Some(spec(surface_id, NOOP)), wait_ms: 0 };
+    let request = v1::CallRequest { spec: Some(spec(surface_id, NOOP)), wait_ms: 0, ..Default::default() };
     match clients.invocations().call(request).await?.into_inner().result {
         Some(result) if !result.is_error => Ok(()),
         Some(result) => Err(Problem::Missing(format!("a result without an error; this one is: {}", result.summary))),

@@ -56,7 +56,7 @@ pub(super) async fn run(args: &Args, figures: &mut Figures) -> Result<(), Proble
 
 /// Follows the call to its result; when that came. Says when the first events are there.
 async fn watch(clients: Clients, invocation: String, began: mpsc::UnboundedSender<()>) -> Result<Instant, Problem> {
-    let request = v1::WatchInvocationRequest { invocation_id: invocation, from_seq: 1 };
+    let request = v1::WatchInvocationRequest { invocation_id: invocation, from_seq: 1, ..Default::default() };
     let mut stream = clients.invocations().watch_invocation(request).await?.into_inner();
     let mut began = Some(began);
     while let Some(message) = stream.message().await? {

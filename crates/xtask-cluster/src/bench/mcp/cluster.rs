@@ -55,7 +55,12 @@ impl Caller {
             model_input: Some(payload(INPUT)),
             ..Default::default()
         });
-        let answer = self.clients.invocations().call(v1::CallRequest { spec, wait_ms: 0 }).await?.into_inner();
+        let answer = self
+            .clients
+            .invocations()
+            .call(v1::CallRequest { spec, wait_ms: 0, ..Default::default() })
+            .await?
+            .into_inner();
         match answer.result {
             Some(result) if !result.is_error => Ok(()),
             Some(result) => {

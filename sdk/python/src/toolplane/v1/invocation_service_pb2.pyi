@@ -7,6 +7,7 @@ from toolplane.v1 import batch_pb2 as _batch_pb2
 from toolplane.v1 import decision_pb2 as _decision_pb2
 from toolplane.v1 import error_pb2 as _error_pb2
 from toolplane.v1 import event_pb2 as _event_pb2
+from toolplane.v1 import form_pb2 as _form_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
 from toolplane.v1 import invocation_pb2 as _invocation_pb2
 from toolplane.v1 import mutation_pb2 as _mutation_pb2
@@ -82,38 +83,46 @@ class Acceptance(_message.Message):
     def __init__(self, invocation_id: _Optional[str] = ..., durability: _Optional[str] = ..., durability_code: _Optional[_Union[_vocabulary_pb2.Durability, str]] = ..., duplicate: bool = ...) -> None: ...
 
 class CallRequest(_message.Message):
-    __slots__ = ("spec", "wait_ms")
+    __slots__ = ("spec", "wait_ms", "form")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
     wait_ms: int
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class CallResponse(_message.Message):
-    __slots__ = ("accepted", "result", "invocation")
+    __slots__ = ("accepted", "result", "invocation", "formed")
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     accepted: Acceptance
     result: _result_pb2.ToolResult
     invocation: _invocation_pb2.Invocation
-    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class InvokeRequest(_message.Message):
-    __slots__ = ("spec",)
+    __slots__ = ("spec", "form")
     SPEC_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
-    __slots__ = ("events", "accepted", "result")
+    __slots__ = ("events", "accepted", "result", "formed")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     accepted: Acceptance
     result: _result_pb2.ToolResult
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
 
 class SubmitInvocationRequest(_message.Message):
     __slots__ = ("spec",)
@@ -130,78 +139,94 @@ class SubmitInvocationResponse(_message.Message):
     def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ...) -> None: ...
 
 class GetInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "view", "include_inputs")
+    __slots__ = ("invocation_id", "view", "include_inputs", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
     include_inputs: bool
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class GetInvocationResponse(_message.Message):
-    __slots__ = ("invocation", "result", "json", "result_json")
+    __slots__ = ("invocation", "result", "json", "result_json", "formed")
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
     RESULT_JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
     result_json: _payload_pb2.JsonPayload
-    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class GetResultRequest(_message.Message):
-    __slots__ = ("invocation_id", "view")
+    __slots__ = ("invocation_id", "view", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class GetResultResponse(_message.Message):
-    __slots__ = ("result", "json")
+    __slots__ = ("result", "json", "formed")
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
-    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "timeout_ms")
+    __slots__ = ("invocation_id", "timeout_ms", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     timeout_ms: int
-    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationResponse(_message.Message):
-    __slots__ = ("done", "invocation", "result")
+    __slots__ = ("done", "invocation", "result", "formed")
     DONE_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     done: bool
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
-    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "from_seq")
+    __slots__ = ("invocation_id", "from_seq", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     from_seq: int
-    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationResponse(_message.Message):
-    __slots__ = ("events", "head_seq", "result")
+    __slots__ = ("events", "head_seq", "result", "formed")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     HEAD_SEQ_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     head_seq: int
     result: _result_pb2.ToolResult
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
 
 class CancelInvocationRequest(_message.Message):
     __slots__ = ("invocation_id", "reason", "requested_by", "request_id", "abort_reason")
@@ -494,16 +519,20 @@ class BatchItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., yield_seq: _Optional[int] = ...) -> None: ...
 
 class GetBatchRequest(_message.Message):
-    __slots__ = ("batch_id",)
+    __slots__ = ("batch_id", "view")
     BATCH_ID_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
     batch_id: str
-    def __init__(self, batch_id: _Optional[str] = ...) -> None: ...
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, batch_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
 
 class GetBatchResponse(_message.Message):
-    __slots__ = ("batch",)
+    __slots__ = ("batch", "policy_json")
     BATCH_FIELD_NUMBER: _ClassVar[int]
+    POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     batch: _batch_pb2.Batch
-    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ...) -> None: ...
+    policy_json: _payload_pb2.JsonPayload
+    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ..., policy_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class WatchBatchRequest(_message.Message):
     __slots__ = ("batch_id", "after_yield_seq")
@@ -577,24 +606,28 @@ class ListBatchesResponse(_message.Message):
     def __init__(self, batches: _Optional[_Iterable[_Union[_batch_pb2.Batch, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListHooksRequest(_message.Message):
-    __slots__ = ("invocation_id", "page_size", "page_token")
+    __slots__ = ("invocation_id", "page_size", "page_token", "view")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     page_size: int
     page_token: str
-    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
 
 class ListHooksResponse(_message.Message):
-    __slots__ = ("hooks", "next_page_token", "left_out")
+    __slots__ = ("hooks", "next_page_token", "left_out", "jsons")
     HOOKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    JSONS_FIELD_NUMBER: _ClassVar[int]
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
     next_page_token: str
     left_out: int
-    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ...) -> None: ...
+    jsons: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
+    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ..., jsons: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
 
 class ExplainInvocationRequest(_message.Message):
     __slots__ = ("spec",)

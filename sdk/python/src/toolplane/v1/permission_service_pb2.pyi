@@ -4,6 +4,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from toolplane.v1 import approval_pb2 as _approval_pb2
 from toolplane.v1 import assurance_pb2 as _assurance_pb2
 from toolplane.v1 import decision_pb2 as _decision_pb2
+from toolplane.v1 import form_pb2 as _form_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
 from toolplane.v1 import interface_pb2 as _interface_pb2
 from toolplane.v1 import payload_pb2 as _payload_pb2
@@ -211,23 +212,27 @@ class ListApprovalsResponse(_message.Message):
     def __init__(self, approvals: _Optional[_Iterable[_Union[_approval_pb2.Approval, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetApprovalRequest(_message.Message):
-    __slots__ = ("approval_id", "view")
+    __slots__ = ("approval_id", "view", "form")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     view: _vocabulary_pb2.RecordView
-    def __init__(self, approval_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, approval_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class GetApprovalResponse(_message.Message):
-    __slots__ = ("approval", "json")
+    __slots__ = ("approval", "json", "formed")
     APPROVAL_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     approval: _approval_pb2.Approval
     json: _payload_pb2.JsonPayload
-    def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class ResolveApprovalRequest(_message.Message):
-    __slots__ = ("approval_id", "request_id", "behavior", "feedback", "resolved_by", "option", "updated_input", "suggestion_id", "content_blocks")
+    __slots__ = ("approval_id", "request_id", "behavior", "feedback", "resolved_by", "option", "updated_input", "suggestion_id", "content_blocks", "acp_outcome")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
@@ -237,6 +242,7 @@ class ResolveApprovalRequest(_message.Message):
     UPDATED_INPUT_FIELD_NUMBER: _ClassVar[int]
     SUGGESTION_ID_FIELD_NUMBER: _ClassVar[int]
     CONTENT_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    ACP_OUTCOME_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     request_id: str
     behavior: _vocabulary_pb2.Behavior
@@ -246,7 +252,8 @@ class ResolveApprovalRequest(_message.Message):
     updated_input: _payload_pb2.JsonPayload
     suggestion_id: str
     content_blocks: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
-    def __init__(self, approval_id: _Optional[str] = ..., request_id: _Optional[str] = ..., behavior: _Optional[_Union[_vocabulary_pb2.Behavior, str]] = ..., feedback: _Optional[str] = ..., resolved_by: _Optional[str] = ..., option: _Optional[_Union[_vocabulary_pb2.PermissionOption, str]] = ..., updated_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., suggestion_id: _Optional[str] = ..., content_blocks: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
+    acp_outcome: _payload_pb2.JsonPayload
+    def __init__(self, approval_id: _Optional[str] = ..., request_id: _Optional[str] = ..., behavior: _Optional[_Union[_vocabulary_pb2.Behavior, str]] = ..., feedback: _Optional[str] = ..., resolved_by: _Optional[str] = ..., option: _Optional[_Union[_vocabulary_pb2.PermissionOption, str]] = ..., updated_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., suggestion_id: _Optional[str] = ..., content_blocks: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ..., acp_outcome: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class ResolveApprovalResponse(_message.Message):
     __slots__ = ("approval",)

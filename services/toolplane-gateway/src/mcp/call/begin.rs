@@ -156,7 +156,12 @@ async fn accept(x: &Arc<Exchange>, mut begun: Begun, spec: v1::InvocationSpec) -
         (answer.accepted, None, answer.invocation)
     } else {
         let wait_ms = u32::try_from(FIRST.as_millis()).unwrap_or(u32::MAX);
-        let answer = x.upstream.invocations().call(v1::CallRequest { spec: Some(spec), wait_ms }).await?.into_inner();
+        let answer = x
+            .upstream
+            .invocations()
+            .call(v1::CallRequest { spec: Some(spec), wait_ms, ..Default::default() })
+            .await?
+            .into_inner();
         (answer.accepted, answer.result, answer.invocation)
     };
     // The key of a repeated call may have found one with another id.

@@ -78,8 +78,11 @@ impl Following<'_> {
             return Ok(reply);
         }
         loop {
-            let request =
-                v1::WatchInvocationRequest { invocation_id: self.begun.id.clone(), from_seq: self.begun.seq + 1 };
+            let request = v1::WatchInvocationRequest {
+                invocation_id: self.begun.id.clone(),
+                from_seq: self.begun.seq + 1,
+                ..Default::default()
+            };
             let watched = self.x.upstream.invocations().watch_invocation(request).await;
             let ended = match watched {
                 Ok(stream) => self.read(stream.into_inner()).await,

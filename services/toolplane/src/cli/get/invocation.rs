@@ -19,8 +19,12 @@ pub(super) async fn show(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let request =
-        v1::GetInvocationRequest { invocation_id: id, view: v1::RecordView::Json.into(), include_inputs: inputs };
+    let request = v1::GetInvocationRequest {
+        invocation_id: id,
+        view: v1::RecordView::Json.into(),
+        include_inputs: inputs,
+        ..Default::default()
+    };
     let answer = connection.invocations().get_invocation(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;

@@ -58,6 +58,7 @@ impl Live {
         match step {
             CallUpdate::Accepted(acceptance) => self.accepted(acceptance),
             CallUpdate::Event(event) => self.event(event),
+            CallUpdate::Formed(_) => {}
             CallUpdate::Broken(status) => {
                 self.say(&format!("connection lost ({}); following again", status.message()));
             }

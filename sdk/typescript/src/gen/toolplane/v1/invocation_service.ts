@@ -24,6 +24,7 @@ import { Batch } from "./batch.js";
 import { PermissionDecision } from "./decision.js";
 import { ToolError } from "./error.js";
 import { Event } from "./event.js";
+import { Formed, FormSpec } from "./form.js";
 import { ToolHook } from "./hook.js";
 import { CancelFacts, Invocation } from "./invocation.js";
 import { InputMutation } from "./mutation.js";
@@ -126,6 +127,8 @@ export interface CallRequest {
    * the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   waitMs: number;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** How a call ended, or that it has not. */
@@ -142,13 +145,21 @@ export interface CallResponse {
    * The call in its current state, only when it has not ended: it still runs, waits for a person (`approval_request_ref`) or asks
    * its caller something (`pending_input`).
    */
-  invocation: Invocation | undefined;
+  invocation:
+    | Invocation
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed: Formed | undefined;
 }
 
 /** Asks for a call and its stream. */
 export interface InvokeRequest {
   /** The call. */
-  spec: InvocationSpec | undefined;
+  spec:
+    | InvocationSpec
+    | undefined;
+  /** Tells each step in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** What happened since the message before. */
@@ -160,7 +171,11 @@ export interface InvokeResponse {
     | Acceptance
     | undefined;
   /** Only in the last message. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
+  formed: Formed[];
 }
 
 /** Asks for a call. */
@@ -187,6 +202,8 @@ export interface GetInvocationRequest {
   view: RecordView;
   /** Return the four inputs by value too, where the caller may see them. */
   includeInputs: boolean;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** A call. */
@@ -204,7 +221,11 @@ export interface GetInvocationResponse {
     | JsonPayload
     | undefined;
   /** The result as the standard's JSON, with view JSON, once it has ended. */
-  resultJson: JsonPayload | undefined;
+  resultJson:
+    | JsonPayload
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed: Formed | undefined;
 }
 
 /** Asks for the terminal result of a call. */
@@ -213,6 +234,8 @@ export interface GetResultRequest {
   invocationId: string;
   /** With or without the JSON record. */
   view: RecordView;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** The terminal result of a call. */
@@ -222,7 +245,11 @@ export interface GetResultResponse {
     | ToolResult
     | undefined;
   /** The result as the standard's JSON, with view JSON. */
-  json: JsonPayload | undefined;
+  json:
+    | JsonPayload
+    | undefined;
+  /** The call in the form that was asked for. */
+  formed: Formed | undefined;
 }
 
 /** Asks to wait. */
@@ -234,6 +261,8 @@ export interface WaitInvocationRequest {
    * (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   timeoutMs: number;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** The call in its state after the wait. */
@@ -245,7 +274,11 @@ export interface WaitInvocationResponse {
     | Invocation
     | undefined;
   /** Its result, once it has ended. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed: Formed | undefined;
 }
 
 /** Asks to follow a call. */
@@ -254,6 +287,8 @@ export interface WatchInvocationRequest {
   invocationId: string;
   /** The first sequence to send; from the start when 0. */
   fromSeq: bigint;
+  /** Tells each step in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** Events in order. */
@@ -263,7 +298,11 @@ export interface WatchInvocationResponse {
   /** The last sequence there is, also where `from_seq` lies beyond it. */
   headSeq: bigint;
   /** Only in the last message. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
+  formed: Formed[];
 }
 
 /** Asks to cancel. */
@@ -596,12 +635,18 @@ export interface BatchItem {
 export interface GetBatchRequest {
   /** The batch. */
   batchId: string;
+  /** With or without the JSON record of its policy. */
+  view: RecordView;
 }
 
 /** A batch. */
 export interface GetBatchResponse {
   /** The batch in its current state. */
-  batch: Batch | undefined;
+  batch:
+    | Batch
+    | undefined;
+  /** The scheduler policy of the batch as the standard's JSON, with view JSON. */
+  policyJson: JsonPayload | undefined;
 }
 
 /** Asks to follow a batch. */
@@ -693,6 +738,8 @@ export interface ListHooksRequest {
   pageSize: number;
   /** Where to go on; from the answer before. */
   pageToken: string;
+  /** With or without the JSON records. */
+  view: RecordView;
 }
 
 /** What hooks did about one call. */
@@ -703,6 +750,8 @@ export interface ListHooksResponse {
   nextPageToken: string;
   /** Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them. */
   leftOut: bigint;
+  /** The hook records as the standard's JSON in the same order, with view JSON. */
+  jsons: JsonPayload[];
 }
 
 /** Asks what would be decided about a call. */
@@ -1136,7 +1185,7 @@ export const Acceptance: MessageFns<Acceptance> = {
 };
 
 function createBaseCallRequest(): CallRequest {
-  return { spec: undefined, waitMs: 0 };
+  return { spec: undefined, waitMs: 0, form: undefined };
 }
 
 export const CallRequest: MessageFns<CallRequest> = {
@@ -1146,6 +1195,9 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.waitMs !== 0) {
       writer.uint32(16).uint32(message.waitMs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1179,6 +1231,14 @@ export const CallRequest: MessageFns<CallRequest> = {
             message.waitMs = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1200,12 +1260,13 @@ export const CallRequest: MessageFns<CallRequest> = {
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
     message.waitMs = object.waitMs ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseCallResponse(): CallResponse {
-  return { accepted: undefined, result: undefined, invocation: undefined };
+  return { accepted: undefined, result: undefined, invocation: undefined, formed: undefined };
 }
 
 export const CallResponse: MessageFns<CallResponse> = {
@@ -1218,6 +1279,9 @@ export const CallResponse: MessageFns<CallResponse> = {
     }
     if (message.invocation !== undefined) {
       Invocation.encode(message.invocation, writer.uint32(26).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1259,6 +1323,14 @@ export const CallResponse: MessageFns<CallResponse> = {
             message.invocation = Invocation.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1285,18 +1357,24 @@ export const CallResponse: MessageFns<CallResponse> = {
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseInvokeRequest(): InvokeRequest {
-  return { spec: undefined };
+  return { spec: undefined, form: undefined };
 }
 
 export const InvokeRequest: MessageFns<InvokeRequest> = {
   encode(message: InvokeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.spec !== undefined) {
       InvocationSpec.encode(message.spec, writer.uint32(10).fork()).join();
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1322,6 +1400,14 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
             message.spec = InvocationSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1342,12 +1428,13 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseInvokeResponse(): InvokeResponse {
-  return { events: [], accepted: undefined, result: undefined };
+  return { events: [], accepted: undefined, result: undefined, formed: [] };
 }
 
 export const InvokeResponse: MessageFns<InvokeResponse> = {
@@ -1360,6 +1447,9 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.formed) {
+      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1401,6 +1491,14 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed.push(Formed.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1425,6 +1523,7 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1558,7 +1657,7 @@ export const SubmitInvocationResponse: MessageFns<SubmitInvocationResponse> = {
 };
 
 function createBaseGetInvocationRequest(): GetInvocationRequest {
-  return { invocationId: "", view: 0, includeInputs: false };
+  return { invocationId: "", view: 0, includeInputs: false, form: undefined };
 }
 
 export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
@@ -1571,6 +1670,9 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     }
     if (message.includeInputs !== false) {
       writer.uint32(24).bool(message.includeInputs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1612,6 +1714,14 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
             message.includeInputs = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1632,12 +1742,13 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
     message.includeInputs = object.includeInputs ?? false;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseGetInvocationResponse(): GetInvocationResponse {
-  return { invocation: undefined, result: undefined, json: undefined, resultJson: undefined };
+  return { invocation: undefined, result: undefined, json: undefined, resultJson: undefined, formed: undefined };
 }
 
 export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
@@ -1653,6 +1764,9 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     }
     if (message.resultJson !== undefined) {
       JsonPayload.encode(message.resultJson, writer.uint32(34).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1702,6 +1816,14 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
             message.resultJson = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1731,12 +1853,15 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     message.resultJson = (object.resultJson !== undefined && object.resultJson !== null)
       ? JsonPayload.fromPartial(object.resultJson)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseGetResultRequest(): GetResultRequest {
-  return { invocationId: "", view: 0 };
+  return { invocationId: "", view: 0, form: undefined };
 }
 
 export const GetResultRequest: MessageFns<GetResultRequest> = {
@@ -1746,6 +1871,9 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     }
     if (message.view !== 0) {
       writer.uint32(16).int32(message.view);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1779,6 +1907,14 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
             message.view = reader.int32() as any;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1798,12 +1934,13 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     const message = createBaseGetResultRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseGetResultResponse(): GetResultResponse {
-  return { result: undefined, json: undefined };
+  return { result: undefined, json: undefined, formed: undefined };
 }
 
 export const GetResultResponse: MessageFns<GetResultResponse> = {
@@ -1813,6 +1950,9 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     }
     if (message.json !== undefined) {
       JsonPayload.encode(message.json, writer.uint32(18).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1846,6 +1986,14 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
             message.json = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1869,12 +2017,15 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     message.json = (object.json !== undefined && object.json !== null)
       ? JsonPayload.fromPartial(object.json)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationRequest(): WaitInvocationRequest {
-  return { invocationId: "", timeoutMs: 0 };
+  return { invocationId: "", timeoutMs: 0, form: undefined };
 }
 
 export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
@@ -1884,6 +2035,9 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     }
     if (message.timeoutMs !== 0) {
       writer.uint32(16).uint32(message.timeoutMs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1917,6 +2071,14 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
             message.timeoutMs = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1936,12 +2098,13 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     const message = createBaseWaitInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.timeoutMs = object.timeoutMs ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationResponse(): WaitInvocationResponse {
-  return { done: false, invocation: undefined, result: undefined };
+  return { done: false, invocation: undefined, result: undefined, formed: undefined };
 }
 
 export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
@@ -1954,6 +2117,9 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1995,6 +2161,14 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2019,12 +2193,15 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationRequest(): WatchInvocationRequest {
-  return { invocationId: "", fromSeq: 0n };
+  return { invocationId: "", fromSeq: 0n, form: undefined };
 }
 
 export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
@@ -2037,6 +2214,9 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
         throw new globalThis.Error("value provided for field message.fromSeq of type uint64 too large");
       }
       writer.uint32(16).uint64(message.fromSeq);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2070,6 +2250,14 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
             message.fromSeq = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2089,12 +2277,13 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
     const message = createBaseWatchInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationResponse(): WatchInvocationResponse {
-  return { events: [], headSeq: 0n, result: undefined };
+  return { events: [], headSeq: 0n, result: undefined, formed: [] };
 }
 
 export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
@@ -2110,6 +2299,9 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.formed) {
+      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2151,6 +2343,14 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed.push(Formed.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2173,6 +2373,7 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4472,13 +4673,16 @@ export const BatchItem: MessageFns<BatchItem> = {
 };
 
 function createBaseGetBatchRequest(): GetBatchRequest {
-  return { batchId: "" };
+  return { batchId: "", view: 0 };
 }
 
 export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   encode(message: GetBatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batchId !== "") {
       writer.uint32(10).string(message.batchId);
+    }
+    if (message.view !== 0) {
+      writer.uint32(16).int32(message.view);
     }
     return writer;
   },
@@ -4504,6 +4708,14 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
             message.batchId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.view = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4522,18 +4734,22 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   fromPartial(object: DeepPartial<GetBatchRequest>): GetBatchRequest {
     const message = createBaseGetBatchRequest();
     message.batchId = object.batchId ?? "";
+    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseGetBatchResponse(): GetBatchResponse {
-  return { batch: undefined };
+  return { batch: undefined, policyJson: undefined };
 }
 
 export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   encode(message: GetBatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batch !== undefined) {
       Batch.encode(message.batch, writer.uint32(10).fork()).join();
+    }
+    if (message.policyJson !== undefined) {
+      JsonPayload.encode(message.policyJson, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -4559,6 +4775,14 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
             message.batch = Batch.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.policyJson = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4577,6 +4801,9 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   fromPartial(object: DeepPartial<GetBatchResponse>): GetBatchResponse {
     const message = createBaseGetBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
+    message.policyJson = (object.policyJson !== undefined && object.policyJson !== null)
+      ? JsonPayload.fromPartial(object.policyJson)
+      : undefined;
     return message;
   },
 };
@@ -5162,7 +5389,7 @@ export const ListBatchesResponse: MessageFns<ListBatchesResponse> = {
 };
 
 function createBaseListHooksRequest(): ListHooksRequest {
-  return { invocationId: "", pageSize: 0, pageToken: "" };
+  return { invocationId: "", pageSize: 0, pageToken: "", view: 0 };
 }
 
 export const ListHooksRequest: MessageFns<ListHooksRequest> = {
@@ -5175,6 +5402,9 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
+    }
+    if (message.view !== 0) {
+      writer.uint32(32).int32(message.view);
     }
     return writer;
   },
@@ -5216,6 +5446,14 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.view = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5236,12 +5474,13 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseListHooksResponse(): ListHooksResponse {
-  return { hooks: [], nextPageToken: "", leftOut: 0n };
+  return { hooks: [], nextPageToken: "", leftOut: 0n, jsons: [] };
 }
 
 export const ListHooksResponse: MessageFns<ListHooksResponse> = {
@@ -5257,6 +5496,9 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
         throw new globalThis.Error("value provided for field message.leftOut of type uint64 too large");
       }
       writer.uint32(24).uint64(message.leftOut);
+    }
+    for (const v of message.jsons) {
+      JsonPayload.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -5298,6 +5540,14 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
             message.leftOut = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.jsons.push(JsonPayload.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5318,6 +5568,7 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
     message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
     message.leftOut = (object.leftOut !== undefined && object.leftOut !== null) ? BigInt(object.leftOut) : 0n;
+    message.jsons = object.jsons?.map((e) => JsonPayload.fromPartial(e)) || [];
     return message;
   },
 };

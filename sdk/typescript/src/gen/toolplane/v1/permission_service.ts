@@ -21,6 +21,7 @@ import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Approval } from "./approval.js";
 import { CallAssurance } from "./assurance.js";
 import { PermissionDecision } from "./decision.js";
+import { Formed, FormSpec } from "./form.js";
 import { ToolHook } from "./hook.js";
 import { InputSafety } from "./interface.js";
 import { JsonPayload } from "./payload.js";
@@ -273,6 +274,8 @@ export interface GetApprovalRequest {
   approvalId: string;
   /** With or without the JSON record. */
   view: RecordView;
+  /** Tells the question in this form too: `acp` or `acp-terminal`, a request for permission, or `record`. */
+  form: FormSpec | undefined;
 }
 
 /** One approval. */
@@ -282,7 +285,11 @@ export interface GetApprovalResponse {
     | Approval
     | undefined;
   /** The approval as JSON, with view JSON; left out where a large input and a large edit leave no room for both forms. */
-  json: JsonPayload | undefined;
+  json:
+    | JsonPayload
+    | undefined;
+  /** The question in the form that was asked for. */
+  formed: Formed | undefined;
 }
 
 /** Answers a question. */
@@ -307,6 +314,11 @@ export interface ResolveApprovalRequest {
   suggestionId: string;
   /** Content the answerer adds; objects. */
   contentBlocks: JsonPayload[];
+  /**
+   * The outcome of ACP's `session/request_permission`, as its client answered; decides in place of the option and the behaviour, which
+   * are then left out.
+   */
+  acpOutcome: JsonPayload | undefined;
 }
 
 /** The answered question. */
@@ -1818,7 +1830,7 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
 };
 
 function createBaseGetApprovalRequest(): GetApprovalRequest {
-  return { approvalId: "", view: 0 };
+  return { approvalId: "", view: 0, form: undefined };
 }
 
 export const GetApprovalRequest: MessageFns<GetApprovalRequest> = {
@@ -1828,6 +1840,9 @@ export const GetApprovalRequest: MessageFns<GetApprovalRequest> = {
     }
     if (message.view !== 0) {
       writer.uint32(16).int32(message.view);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1861,6 +1876,14 @@ export const GetApprovalRequest: MessageFns<GetApprovalRequest> = {
             message.view = reader.int32() as any;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1880,12 +1903,13 @@ export const GetApprovalRequest: MessageFns<GetApprovalRequest> = {
     const message = createBaseGetApprovalRequest();
     message.approvalId = object.approvalId ?? "";
     message.view = object.view ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseGetApprovalResponse(): GetApprovalResponse {
-  return { approval: undefined, json: undefined };
+  return { approval: undefined, json: undefined, formed: undefined };
 }
 
 export const GetApprovalResponse: MessageFns<GetApprovalResponse> = {
@@ -1895,6 +1919,9 @@ export const GetApprovalResponse: MessageFns<GetApprovalResponse> = {
     }
     if (message.json !== undefined) {
       JsonPayload.encode(message.json, writer.uint32(18).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1928,6 +1955,14 @@ export const GetApprovalResponse: MessageFns<GetApprovalResponse> = {
             message.json = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1951,6 +1986,9 @@ export const GetApprovalResponse: MessageFns<GetApprovalResponse> = {
     message.json = (object.json !== undefined && object.json !== null)
       ? JsonPayload.fromPartial(object.json)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
@@ -1966,6 +2004,7 @@ function createBaseResolveApprovalRequest(): ResolveApprovalRequest {
     updatedInput: undefined,
     suggestionId: "",
     contentBlocks: [],
+    acpOutcome: undefined,
   };
 }
 
@@ -1997,6 +2036,9 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
     }
     for (const v of message.contentBlocks) {
       JsonPayload.encode(v!, writer.uint32(74).fork()).join();
+    }
+    if (message.acpOutcome !== undefined) {
+      JsonPayload.encode(message.acpOutcome, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2086,6 +2128,14 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
             message.contentBlocks.push(JsonPayload.decode(reader, reader.uint32()));
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.acpOutcome = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2114,6 +2164,9 @@ export const ResolveApprovalRequest: MessageFns<ResolveApprovalRequest> = {
       : undefined;
     message.suggestionId = object.suggestionId ?? "";
     message.contentBlocks = object.contentBlocks?.map((e) => JsonPayload.fromPartial(e)) || [];
+    message.acpOutcome = (object.acpOutcome !== undefined && object.acpOutcome !== null)
+      ? JsonPayload.fromPartial(object.acpOutcome)
+      : undefined;
     return message;
   },
 };
