@@ -11,6 +11,7 @@ use crate::vocabulary::{ApprovalState, PermissionOption, RiskLevel};
 
 /// One question about one exact call. It has one final answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -94,6 +95,7 @@ pub struct Approval {
 
 /// One difference between two registrations of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DefinitionChange {
     /// Where, e.g. `declaration/description`.
     pub field: String,
@@ -116,6 +118,7 @@ fn default_queue() -> String {
 
 /// One answer that may be given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalOption {
     /// Identifier, unique within its approval.
     pub option_id: String,

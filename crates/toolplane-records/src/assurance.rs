@@ -36,6 +36,7 @@ impl<'de> Deserialize<'de> for Confidence {
 
 /// What an agent says of its own certainty. It can only make a decision stricter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallAssurance {
     /// How sure the agent is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

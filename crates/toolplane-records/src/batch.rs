@@ -11,6 +11,7 @@ use crate::vocabulary::{InterruptBehavior, InvocationStatus, SiblingFailurePolic
 
 /// The place of a call in its batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchPlace {
     /// The batch.
     pub batch_id: BatchId,
@@ -21,6 +22,7 @@ pub struct BatchPlace {
 /// A batch as the store keeps it. Its members' own records stay the truth about them; what is noted of them here is what
 /// the batch has acted upon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Batch {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -60,6 +62,7 @@ pub struct Batch {
 
 /// One call of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchMember {
     /// The call.
     pub invocation_id: InvocationId,

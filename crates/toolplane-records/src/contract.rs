@@ -7,12 +7,15 @@ use crate::vocabulary::ArgumentMode;
 
 /// What a tool accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputContract {
     /// JSON Schema (of the version its `$schema` names, 2020-12 without one) of what a model may produce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub model_input_schema: Option<JsonPayload>,
     /// JSON Schema of the final input, including internal fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub runtime_input_schema: Option<JsonPayload>,
     /// Whether providers should enforce the schema; defaults to true for structured tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,9 +42,11 @@ pub struct InputContract {
 
 /// What a tool gives back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutputContract {
     /// JSON Schema of structured content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub structured_schema: Option<JsonPayload>,
     /// Content classes the tool may return (`text`, `image`, ...).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

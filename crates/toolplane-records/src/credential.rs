@@ -8,6 +8,7 @@ use crate::mcp::McpServer;
 
 /// A credential by its name, and where it is put.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CredentialUse {
     /// Name of the credential in the configuration of the workers.
     pub credential: String,
@@ -21,6 +22,7 @@ pub struct CredentialUse {
 
 /// Where a credential is put. Tagged by `in` in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "in", rename_all = "snake_case")]
 pub enum CredentialPlacement {
     /// A header of the request.

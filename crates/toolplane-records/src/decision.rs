@@ -10,6 +10,7 @@ use crate::vocabulary::{Behavior, ReasonType, RuleSource};
 
 /// What decided, in words and by reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionReason {
     /// Kind of reason.
     #[serde(rename = "type")]
@@ -26,6 +27,7 @@ pub type DecisionSource = SmolStr;
 
 /// Paths that rules keep from a call, as patterns of rules: what the tool opens by itself must not lead to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct DeniedPaths {
     /// Neither read nor written.
@@ -45,6 +47,7 @@ impl DeniedPaths {
 
 /// The outcome of one permission check of one invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionDecision {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -81,15 +84,18 @@ pub struct PermissionDecision {
     pub user_modified: Option<bool>,
     /// Rule changes that would answer the question next time; objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::Object>"))]
     pub suggested_updates: Vec<JsonPayload>,
     /// A classifier still at work; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub pending_classifier_check: Option<JsonPayload>,
     /// The path that was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_path: Option<String>,
     /// Content a person added; objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::Object>"))]
     pub content_blocks: Vec<JsonPayload>,
     /// What a person said with an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ use crate::vocabulary::{ToolKind, ToolLifecycle};
 
 /// The portable description of one callable capability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolDeclaration {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -59,6 +60,7 @@ pub struct ToolDeclaration {
     pub external_mappings: Vec<ExternalMapping>,
     /// Untrusted hints; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub annotations: Option<JsonPayload>,
 }
 

@@ -7,6 +7,7 @@ use crate::vocabulary::{AbortReason, ErrorClass, Recoverability};
 
 /// Why a call did not succeed and what could help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolError {
     /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
     pub error_code: String,
@@ -73,6 +74,7 @@ pub fn advice(wanted: Recoverability, idempotent: bool, side_effects: Option<&st
 
 /// One wrong field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldViolation {
     /// JSON pointer or field path.
     pub field: String,

@@ -11,6 +11,7 @@ use crate::vocabulary::EventClass;
 
 /// One entry of an invocation's log, as the store keeps it. Its place in the stream is its sequence, from 1, gapless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogEvent {
     /// Sequence in its stream.
     pub seq: u64,
@@ -20,11 +21,13 @@ pub struct LogEvent {
     pub at: Timestamp,
     /// Facts of the event; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub data: Option<JsonPayload>,
 }
 
 /// The standard's event envelope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolEvent {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -48,6 +51,7 @@ pub struct ToolEvent {
     pub tool_id: Option<ToolId>,
     /// Facts; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub data: Option<JsonPayload>,
     /// Where to find the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

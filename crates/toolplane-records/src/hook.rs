@@ -10,6 +10,7 @@ use crate::vocabulary::{Behavior, HookEvent};
 
 /// A permission hint of a hook; it never loosens a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookPermission {
     /// What the hook would do.
     pub behavior: Behavior,
@@ -20,6 +21,7 @@ pub struct HookPermission {
 
 /// A hook's wish to stop the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookStop {
     /// Why.
     pub reason: String,
@@ -27,6 +29,7 @@ pub struct HookStop {
 
 /// One run of one hook at one point of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolHook {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -43,9 +46,11 @@ pub struct ToolHook {
     pub tool_id: Option<ToolId>,
     /// What the hook listens to; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub matcher: Option<JsonPayload>,
     /// Messages and progress; objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::Object>"))]
     pub outputs: Vec<JsonPayload>,
     /// Permission hint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +60,7 @@ pub struct ToolHook {
     pub updated_input: Option<JsonPayload>,
     /// Context to append; objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::Object>"))]
     pub additional_context: Vec<JsonPayload>,
     /// Wish to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -141,6 +141,20 @@ macro_rules! ids {
             }
         }
 
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let most = ids!(@most $($most)?);
+                schemars::json_schema!({
+                    "type": "string", "minLength": 1, "maxLength": most, "pattern": "^[A-Za-z0-9._:/@+-]+$"
+                })
+            }
+        }
+
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(&self.0)

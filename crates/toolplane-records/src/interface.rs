@@ -10,6 +10,7 @@ use crate::vocabulary::{InterruptBehavior, SchemaVisibility};
 
 /// A safety fact: known, or found by a named rule for each input (`classifier:...`, `same_as:...`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum SafetyFact {
     /// Declared true or false.
@@ -20,6 +21,7 @@ pub enum SafetyFact {
 
 /// The runtime contract of one tool. Absent safety facts take the standard's fail-closed defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolInterface {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -39,12 +41,15 @@ pub struct ToolInterface {
     pub search_hint: String,
     /// Overrides the declaration's model schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub model_input_schema: Option<JsonPayload>,
     /// Overrides the declaration's runtime schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub runtime_input_schema: Option<JsonPayload>,
     /// JSON Schema of structured content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub output_schema: Option<JsonPayload>,
     /// Whether the schema is enforced by the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +113,7 @@ pub struct ToolInterface {
     pub feature_gate_refs: Vec<String>,
     /// Rendering hints; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub rendering: Option<JsonPayload>,
     /// Native operation ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

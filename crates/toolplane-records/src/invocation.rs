@@ -8,6 +8,8 @@ use smol_str::SmolStr;
 
 pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput, PostHooks};
 pub use crate::invocation::view::InputBodies;
+#[cfg(feature = "schema")]
+pub(crate) use crate::invocation::view::invocation_schema;
 
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
@@ -23,6 +25,7 @@ use crate::vocabulary::{
 
 /// One recorded change of status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusTransition {
     /// Sequence of the log event it belongs to.
     pub seq: u64,
@@ -42,6 +45,7 @@ pub struct StatusTransition {
 
 /// The four inputs of a call, each with its digest. Equal digests mean the bytes are kept once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputRefs {
     /// What the model emitted; never rewritten.
     pub model: PayloadRef,
@@ -58,6 +62,7 @@ pub struct InputRefs {
 
 /// Safety facts found for this very input. Unknown facts are unsafe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputSafety {
     /// Leaves no trace.
     pub is_read_only: bool,
@@ -76,6 +81,7 @@ pub struct InputSafety {
 
 /// What was fixed at acceptance about how the call will run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchFacts {
     /// Execution class: only workers that serve this pool get the call.
     pub pool: SmolStr,
@@ -114,6 +120,7 @@ pub struct DispatchFacts {
 
 /// One tool call, from acceptance to its terminal result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Invocation {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -44,6 +44,8 @@ pub mod refs;
 pub mod result;
 pub mod rule;
 pub mod scheduling;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod stored;
 pub mod surface;
 pub mod time;

@@ -6,6 +6,7 @@ use crate::payload::JsonPayload;
 
 /// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExternalMapping {
     /// The native source: `mcp`, `openapi`, `function_calling`, `a2a`, `cli`, `browser`, `native`, ...
     pub source: String,
@@ -13,5 +14,6 @@ pub struct ExternalMapping {
     pub native_id: String,
     /// Further native fields, exactly as the source names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub fields: Option<JsonPayload>,
 }

@@ -12,6 +12,7 @@ use crate::credential::CredentialUse;
 /// It holds no secret: credentials are named, and put in by the worker. Whether what the server claims of a tool is believed is not
 /// said here: that is for who reads its declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpBinding {
     /// The provider the tool is of.
     pub provider_id: SmolStr,
@@ -30,6 +31,7 @@ pub struct McpBinding {
 
 /// Where a server is. Tagged by `transport` in JSON. Two bindings with the same server may share a session.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum McpServer {
     /// A program, started by the worker in a sandbox, that speaks over its standard streams.
@@ -40,6 +42,7 @@ pub enum McpServer {
 
 /// A program that is a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpStdioServer {
     /// Program and arguments, without a shell.
     pub argv: Vec<String>,
@@ -62,6 +65,7 @@ pub struct McpStdioServer {
 
 /// What a program that is a server needs of its sandbox. Nothing is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpSandbox {
     /// Hosts it may reach; a name, an address, or `*.` and the end of names. Without one it has no network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,6 +89,7 @@ impl McpSandbox {
 
 /// What a program that is a server may do in the workspace of the tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum McpWorkspace {
     /// It does not see it.
@@ -104,6 +109,7 @@ impl McpWorkspace {
 
 /// A server over HTTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpHttpServer {
     /// The address of its one path.
     pub url: String,
@@ -126,6 +132,7 @@ pub struct McpHttpServer {
 
 /// An argument that is sent in a header as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpHeaderParameter {
     /// Where the argument is: names of properties from the outermost on.
     pub path: Vec<String>,
@@ -135,6 +142,7 @@ pub struct McpHeaderParameter {
 
 /// Who shares a session with a server. Never more than the calls of one tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum McpSharing {
     /// Every call has a session of its own.

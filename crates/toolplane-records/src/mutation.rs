@@ -9,6 +9,7 @@ use crate::vocabulary::MutationSource;
 
 /// One recorded change of an input; `model_input` itself is never rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputMutation {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -9,6 +9,7 @@ use crate::credential::{CredentialPlacement, CredentialUse};
 
 /// One operation and how an input becomes its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationBinding {
     /// Its id in the document: the `operationId`, or `METHOD /path` where it has none.
     pub operation: String,
@@ -49,6 +50,7 @@ pub struct OperationBinding {
 
 /// Where a parameter goes in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterPlace {
     /// In place of `{name}` in the path.
@@ -65,6 +67,7 @@ pub enum ParameterPlace {
 
 /// How a value is written, in the words of OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ParameterStyle {
     /// `;name=value`
@@ -87,6 +90,7 @@ pub enum ParameterStyle {
 
 /// One parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationParameter {
     /// Where it goes.
     pub place: ParameterPlace,
@@ -112,6 +116,7 @@ pub struct OperationParameter {
 
 /// How a body is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BodyEncoding {
     /// The exact JSON of the input.
@@ -128,6 +133,7 @@ pub enum BodyEncoding {
 
 /// The body of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationBody {
     /// Its media type, without the boundary of parts.
     pub media_type: String,
@@ -146,6 +152,7 @@ pub struct OperationBody {
 
 /// One member of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BodyPart {
     /// Its name in the body.
     pub name: String,
@@ -168,6 +175,7 @@ pub struct BodyPart {
 
 /// One credential an operation needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CredentialRequirement {
     /// The name of the security scheme in the document.
     pub scheme: String,
@@ -219,6 +227,7 @@ impl OperationBinding {
 
 /// How a token is got.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TokenSource {
     /// OAuth 2, flow `clientCredentials`.

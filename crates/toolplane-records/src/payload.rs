@@ -237,6 +237,7 @@ pub(crate) fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
 
 /// A payload kept elsewhere: what it is, how large, and the digest that proves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PayloadRef {
     /// Where the bytes are, e.g. `payload:<invocation>/<hex>` or `toolplane://results/...`.
     pub uri: SmolStr,

@@ -10,6 +10,7 @@ use crate::vocabulary::{PersistenceStrategy, RedactionState};
 
 /// The bound that led to a persistence decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PersistenceThreshold {
     /// Most characters kept inline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,6 +22,7 @@ pub struct PersistenceThreshold {
 
 /// How the bytes of one result are kept, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultPersistence {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -15,6 +15,7 @@ use crate::vocabulary::{AccessKind, ExecutionKind, RiskLevel, StartGuard, WriteE
 
 /// How a tool is run and what its executor supports. Absent capabilities are unsupported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionProfile {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -72,6 +73,7 @@ pub struct ExecutionProfile {
 
 /// What an executor does with a call (ours). Tagged by `type` in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ExecutionBinding {
     /// A tool built into the executor, by name: `files.read_file`, `native.echo`, ...
@@ -157,6 +159,7 @@ fn names(name: &str, tool: &str) -> bool {
 
 /// A local process: an argument template and what it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessBinding {
     /// Program and arguments; an argument `{field}` is replaced whole by that input field.
     pub argv: Vec<String>,
@@ -179,6 +182,7 @@ pub struct ProcessBinding {
 
 /// What a process reads on standard input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessStdin {
     /// Nothing.
@@ -190,6 +194,7 @@ pub enum ProcessStdin {
 
 /// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HttpBinding {
     /// Hosts that may be asked: exact names or addresses, or `*.example.org` for subdomains.
     pub allowed_hosts: Vec<String>,
@@ -210,6 +215,7 @@ pub struct HttpBinding {
 
 /// Risk facts of a tool, for policy and reviewers. It is not a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionProfile {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

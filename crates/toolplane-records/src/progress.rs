@@ -10,6 +10,7 @@ use crate::vocabulary::ProgressStatus;
 
 /// One ordered progress update of an invocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolProgress {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -7,6 +7,7 @@ use crate::payload::Digest;
 
 /// A fetchable resource owned by a native protocol or resource system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResourceRef {
     /// Identifier of the resource.
     pub resource_id: String,
@@ -32,6 +33,7 @@ pub struct ResourceRef {
 
 /// A durable deliverable with identity and versions, owned by an artifact system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactRef {
     /// Identifier of the artifact.
     pub artifact_id: String,
@@ -54,6 +56,7 @@ pub struct ArtifactRef {
 
 /// Work that somebody else goes on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandoffRef {
     /// Identifier of the handoff.
     pub handoff_id: String,
@@ -70,6 +73,7 @@ pub struct HandoffRef {
 
 /// One place in a distributed trace (W3C trace context).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TelemetryRef {
     /// 32 lower-case hex digits.
     pub trace_id: SmolStr,

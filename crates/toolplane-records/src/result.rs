@@ -12,6 +12,7 @@ use crate::vocabulary::{RedactionState, ResultStatus};
 
 /// One block of result content. Tagged by `type` in JSON with the standard's content classes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentBlock {
     /// Text.
@@ -188,6 +189,7 @@ impl ContentBlock {
 
 /// What cleaning found in the outputs of one ending by one of its rules (ours). Says what was found and never what it said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cleaned {
     /// What kind of thing it is, e.g. `credentials`.
     pub class: SmolStr,
@@ -211,6 +213,7 @@ impl Cleaned {
 
 /// The terminal result of one invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -273,5 +276,6 @@ pub struct ToolResult {
     pub created_at: Timestamp,
     /// Changes the tool asks to make to the context of the conversation, in order; objects (ours).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::Object>"))]
     pub context_modifiers: Vec<JsonPayload>,
 }

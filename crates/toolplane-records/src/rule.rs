@@ -8,6 +8,7 @@ use crate::vocabulary::{Behavior, RuleSource};
 
 /// One permission rule. Whether its texts mean anything is for the policy to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionRule {
     /// Name of the rule, unique among the rules in force; made up by the service that keeps the rule when empty.
     #[serde(default)]
@@ -91,6 +92,7 @@ impl PermissionRule {
 /// The declaration of a tool that an allow is bound to: it says yes to the tool as a person saw it, and nothing of what
 /// the tool is made into later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulePin {
     /// Digest of the registration.
     pub declaration_digest: Digest,
@@ -101,6 +103,7 @@ pub struct RulePin {
 
 /// A condition on one argument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArgumentCondition {
     /// JSON pointer into the input.
     pub pointer: String,
@@ -113,6 +116,7 @@ pub struct ArgumentCondition {
 
 /// Which calls a rule is about, whatever the tool. An empty field is about all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleScope {
     /// Owner of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]

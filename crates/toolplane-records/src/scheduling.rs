@@ -9,6 +9,7 @@ use crate::vocabulary::{
 
 /// A lock a call needs before it may run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResourceLock {
     /// What is locked.
     pub key: String,
@@ -19,6 +20,7 @@ pub struct ResourceLock {
 
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulerPolicy {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

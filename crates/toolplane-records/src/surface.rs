@@ -10,6 +10,7 @@ use crate::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, SurfaceSco
 
 /// A tool whose schema is visible in a surface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedTool {
     /// The tool.
     pub tool_id: ToolId,
@@ -29,6 +30,7 @@ pub struct LoadedTool {
 
 /// A tool that can be found but whose schema is not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeferredToolRef {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -62,11 +64,13 @@ pub struct DeferredToolRef {
     pub selection_ref: String,
     /// Native identity; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub native_ref: Option<JsonPayload>,
 }
 
 /// A tool kept out of a surface, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HiddenTool {
     /// The tool.
     pub tool_id: ToolId,
@@ -81,6 +85,7 @@ pub struct HiddenTool {
 
 /// The tools visible in one context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolSurface {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
@@ -112,6 +117,7 @@ pub struct ToolSurface {
     pub excluded_tools: Vec<HiddenTool>,
     /// How tools may be selected; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub selection_policy: Option<JsonPayload>,
     /// `auto`, `none`, `required` or a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,9 +127,11 @@ pub struct ToolSurface {
     pub capability_requirements: Vec<String>,
     /// What the model supports; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub model_capabilities: Option<JsonPayload>,
     /// Who uses the surface; an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
     pub role_constraints: Option<JsonPayload>,
     /// Why the surface looks as it does.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -143,6 +151,7 @@ pub struct ToolSurface {
 
 /// Answer to a search in a surface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchResult {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -35,7 +35,7 @@ struct Check {
 }
 
 /// The cheap ones first: an author who breaks a rule of the project reads of it before anything is compiled.
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check { name: "tidy", run: tidy::check, advice: "each line above names a file or a package, and the rule" },
     Check { name: "format", run: format::check, advice: "run `cargo fmt --all`" },
     Check {
@@ -54,6 +54,7 @@ const CHECKS: [Check; 8] = [
         run: lints::check,
         advice: "mend what is named; an exception is an `#[expect]` with its reason",
     },
+    Check { name: "schemas", run: crate::generate::check_record_schemas, advice: "run `cargo xtask gen`" },
     Check { name: "rustdoc", run: rustdoc::check, advice: "mend the link or the text that is named" },
     // Last and apart: it compiles everything a second time, with another compiler.
     Check {

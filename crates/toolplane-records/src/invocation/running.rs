@@ -10,6 +10,7 @@ use crate::vocabulary::AbortReason;
 
 /// The current lease of an invocation. It is the fence: reports under any other lease change nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lease {
     /// Grows by one with every lease of this invocation, never given back.
     pub lease_no: u32,
@@ -33,6 +34,7 @@ pub struct Lease {
 /// An execution that has ended and whose ending waits for the hooks after the call. Nothing of it is in the log or in a result
 /// before they were asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PostHooks {
     /// When another scheduler asks the hooks, should the one that asks now go silent.
     pub due_at: Timestamp,
@@ -42,6 +44,7 @@ pub struct PostHooks {
 
 /// A question a running tool asks, and that a person has to answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingInput {
     /// Identifier of the question, unique within its call.
     pub input_id: String,
@@ -62,6 +65,7 @@ pub struct PendingInput {
 
 /// The one answer to a tool's question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputAnswer {
     /// What was answered; absent when the person chose not to, or there was no answer.
     #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
@@ -78,6 +82,7 @@ pub struct InputAnswer {
 
 /// The four facts of a cancellation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelFacts {
     /// When a caller asked.
     pub requested_at: Timestamp,

@@ -91,6 +91,7 @@ impl Invocation {
 
 /// The standard's JSON of an invocation, field by field.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct InvocationFields<'a> {
     schema_version: &'a str,
     invocation_id: &'a InvocationId,
@@ -174,4 +175,10 @@ struct InvocationFields<'a> {
 
 fn uri(payload: &Option<PayloadRef>) -> Option<&str> {
     payload.as_ref().map(|payload| payload.uri.as_str())
+}
+
+/// The JSON Schema of what [`Invocation::to_json`] writes.
+#[cfg(feature = "schema")]
+pub(crate) fn invocation_schema() -> String {
+    crate::schema::of::<InvocationFields<'static>>("invocation")
 }

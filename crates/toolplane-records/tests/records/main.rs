@@ -5,6 +5,8 @@ mod golden;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod table;
 #[cfg(test)]
 mod values;

@@ -39,7 +39,7 @@ fn fits(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn problems(record: &str, json: &Value, complete: bool) -> Vec<String> {
+pub(crate) fn problems(record: &str, json: &Value, complete: bool) -> Vec<String> {
     let mut found = Vec::new();
     for row in rows().into_iter().filter(|row| row.record == record) {
         match json.get(row.field) {
