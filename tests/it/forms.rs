@@ -111,7 +111,7 @@ async fn a_client_of_acp_approves() {
     assert!(permissions().get_approval(other).await.unwrap_err().message().contains("form.view"));
 
     let answered = |outcome: Value| {
-        let acp_outcome = Some(payload(outcome.to_string().as_bytes()));
+        let acp_outcome = Some(payload(outcome.to_string()));
         v1::ResolveApprovalRequest { approval_id: approval_id.clone(), acp_outcome, ..Default::default() }
     };
     for outcome in [json!({ "outcome": { "outcome": "cancelled" } }), json!({ "outcome": "sure" })] {
@@ -122,7 +122,7 @@ async fn a_client_of_acp_approves() {
         json!({ "id": asked["id"], "result": { "outcome": { "outcome": "selected", "optionId": "allow_once" } } });
     permissions().resolve_approval(answered(yes)).await.unwrap();
 
-    let request = v1::WatchInvocationRequest { invocation_id: id.clone(), from_seq: 1, form: form("acp") };
+    let request = v1::WatchInvocationRequest { invocation_id: id, from_seq: 1, form: form("acp") };
     let mut stream = bed.clients.invocations().watch_invocation(request).await.unwrap().into_inner();
     let mut updates: Vec<Value> = Vec::new();
     while let Some(message) = stream.message().await.unwrap() {
@@ -153,7 +153,7 @@ async fn a_form_shows_no_more_than_its_reader_may_ask_for() {
     register(&agent, tools::examples().unwrap()).await;
     let spec = v1::InvocationSpec {
         tool_name: "native.echo".to_owned(),
-        model_input: Some(payload(EXACT.as_bytes())),
+        model_input: Some(payload(EXACT)),
         ..Default::default()
     };
     let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, form: None };
