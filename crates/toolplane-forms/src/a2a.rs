@@ -7,13 +7,14 @@ pub use read::{GivenArtifact, GivenPart, GivenTask, read};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use toolplane_records::event::ToolEvent;
+use toolplane_records::ids::InvocationId;
 use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus};
 
 use crate::mcp;
 use crate::object::Object;
-use crate::story::Story;
+use crate::story::{Story, partial};
 use crate::words;
 
 /// The task as it is now.
@@ -39,7 +40,8 @@ pub(crate) fn event(story: &Story<'_>, event: &ToolEvent) -> Option<Object> {
         return Some(Object::new().object("task", &task(&Story { call: &call, result: None, ..*story })));
     }
     let (status_now, said) = match class {
-        EventClass::Started | EventClass::PartialResult => (InvocationStatus::Running, None),
+        EventClass::PartialResult => return partial_artifact(story, event),
+        EventClass::Started => (InvocationStatus::Running, None),
         EventClass::ExtRequeued => (InvocationStatus::Queued, None),
         EventClass::ExtAwaitingApproval => (InvocationStatus::AwaitingApproval, None),
         EventClass::ExtNeedsInput => (InvocationStatus::NeedsInput, question(story)),
@@ -47,6 +49,22 @@ pub(crate) fn event(story: &Story<'_>, event: &ToolEvent) -> Option<Object> {
         _ => return None,
     };
     Some(status_update(story, state(status_now), event.time, said.as_deref()))
+}
+
+/// What the call has so far, as an artifact of its own: the result has another one.
+fn partial_artifact(story: &Story<'_>, event: &ToolEvent) -> Option<Object> {
+    let partial = partial(event)?;
+    let call = &story.call.invocation_id;
+    let parts: Vec<Object> = partial.content.iter().filter_map(|block| part(story, call, block)).collect();
+    let artifact =
+        Object::new().with("artifactId", &format!("{call}/partial")).with("name", "so far").list("parts", &parts);
+    let update = Object::new()
+        .with("taskId", call)
+        .with("contextId", story.session())
+        .object("artifact", &artifact)
+        .with("append", &partial.append)
+        .with("lastChunk", &false);
+    Some(Object::new().object("artifactUpdate", &update))
 }
 
 /// How it ended, as items of a stream: artifacts, then the last status.
@@ -142,7 +160,8 @@ fn metadata(story: &Story<'_>) -> Object {
 
 /// What the tool gave: its content, and what it made.
 fn artifacts(story: &Story<'_>, result: &ToolResult) -> Vec<Object> {
-    let mut parts: Vec<Object> = result.content.iter().filter_map(|block| part(story, result, block)).collect();
+    let mut parts: Vec<Object> =
+        result.content.iter().filter_map(|block| part(story, &result.invocation_id, block)).collect();
     if let Some(value) = &result.structured_content {
         parts.push(Object::new().with("data", value).with("mediaType", "application/json"));
     }
@@ -158,13 +177,13 @@ fn artifacts(story: &Story<'_>, result: &ToolResult) -> Vec<Object> {
     found
 }
 
-fn part(story: &Story<'_>, result: &ToolResult, block: &ContentBlock) -> Option<Object> {
+fn part(story: &Story<'_>, call: &InvocationId, block: &ContentBlock) -> Option<Object> {
     if let Some((kept, bytes)) = mcp::enclosed(block).and_then(|kept| Some((kept, story.kept.get(kept)?))) {
         let part = Object::new().with("raw", &STANDARD.encode(bytes));
         return Some(part.text("mediaType", &kept.media_type));
     }
     if let Some(kept) = block.payload() {
-        let part = Object::new().with("url", &mcp::address(&result.invocation_id, &kept.digest));
+        let part = Object::new().with("url", &mcp::address(call, &kept.digest));
         return Some(part.text("mediaType", &kept.media_type));
     }
     let url = |uri: &str, media_type: &str| Object::new().with("url", uri).text("mediaType", media_type);

@@ -14,7 +14,7 @@ use toolplane_records::vocabulary::EventClass;
 
 use crate::mcp;
 use crate::object::Object;
-use crate::story::Story;
+use crate::story::{Story, partial};
 use crate::words;
 
 /// Whether the client shows terminals that the agent fills (`_meta.terminal_output` among its capabilities).
@@ -62,13 +62,14 @@ pub(crate) fn event(story: &Story<'_>, terminals: Terminals, event: &ToolEvent) 
         return Some(self::call(&Story { call: &call, result: None, ..*story }, terminals));
     }
     let status = |word: &str| update(story).with("status", word);
-    let told = |name: &str| Object::new().maybe(name, event.data.as_ref());
+    let fact = |name: &str| Object::new().maybe(name, event.data.as_ref());
     let class: EventClass = event.event_type.parse().ok()?;
     let update = match class {
         EventClass::Started => status("in_progress"),
         EventClass::ExtRequeued => status("pending"),
-        EventClass::ExtAwaitingApproval => status("pending").object("_meta", &told("toolplane/approval")),
-        EventClass::ExtNeedsInput => status("in_progress").object("_meta", &told("toolplane/input")),
+        EventClass::ExtAwaitingApproval => status("pending").object("_meta", &fact("toolplane/approval")),
+        EventClass::ExtNeedsInput => status("in_progress").object("_meta", &fact("toolplane/input")),
+        EventClass::PartialResult => shown(story, terminals, event)?,
         EventClass::Progress => progress(story, terminals, event.data.as_ref()),
         _ => return None,
     };
@@ -79,7 +80,9 @@ pub(crate) fn event(story: &Story<'_>, terminals: Terminals, event: &ToolEvent) 
 pub(crate) fn ending(story: &Story<'_>, terminals: Terminals, result: &ToolResult) -> Object {
     let update = update(story).with("status", if result.is_error { "failed" } else { "completed" });
     let terminal = has_terminal(story, terminals);
-    let update = match terminal {
+    // What was shown before is not all of it, and is not shown twice: then the whole takes the place of the terminal.
+    let was_shown = story.call.partial_seq > 0;
+    let update = match terminal && !was_shown {
         true => update,
         false => update.list("content", &contents(story, result)),
     };
@@ -126,6 +129,23 @@ fn progress(story: &Story<'_>, terminals: Terminals, data: Option<&JsonPayload>)
     update.object("_meta", &Object::new().maybe("toolplane/progress", data))
 }
 
+/// What the call has so far. A terminal is given what is new, all else is the whole each time: a client replaces the content.
+fn shown(story: &Story<'_>, terminals: Terminals, event: &ToolEvent) -> Option<Object> {
+    let partial = partial(event)?;
+    let update = update(story).with("status", "in_progress");
+    if has_terminal(story, terminals) {
+        let new: Vec<&str> = partial.content.iter().filter_map(ContentBlock::text).collect();
+        let output = Object::new().with("terminal_id", story.call_id()).with("data", &new.concat());
+        return Some(update.object("_meta", &Object::new().object("terminal_output", &output)));
+    }
+    let before = if partial.append { story.shown } else { &[] };
+    let mut contents = Vec::new();
+    for block in before.iter().chain(&partial.content) {
+        contents.extend(told(story, block));
+    }
+    Some(update.list("content", &contents))
+}
+
 fn content(block: &Object) -> Object {
     Object::typed("content").object("content", block)
 }
@@ -134,16 +154,19 @@ fn content(block: &Object) -> Object {
 fn contents(story: &Story<'_>, result: &ToolResult) -> Vec<Object> {
     let mut contents = Vec::new();
     for block in &result.content {
-        match diff(story, block) {
-            Some(diff) => contents.push(diff),
-            None => contents.extend(mcp::content(&result.invocation_id, block, story.kept).as_ref().map(content)),
-        }
+        contents.extend(told(story, block));
     }
     if contents.is_empty() {
         let text = words::told(result);
         contents.extend((!text.is_empty()).then(|| content(&Object::typed("text").with("text", &text))));
     }
     contents
+}
+
+/// One block, a change of a file as such.
+fn told(story: &Story<'_>, block: &ContentBlock) -> Option<Object> {
+    let plain = || mcp::content(&story.call.invocation_id, block, story.kept).as_ref().map(content);
+    diff(story, block).or_else(plain)
 }
 
 /// A change of one file whose text is known before and after.
@@ -188,9 +211,10 @@ fn terminal_end(story: &Story<'_>, result: &ToolResult, meta: Object) -> Object 
     }
     let exit = result.structured_content.as_ref().and_then(|value| value.parse::<Exit>().ok());
     let (code, signal) = exit.map_or((None, None), |exit| (exit.exit_code, exit.signal));
+    let was_shown = story.call.partial_seq > 0;
     let output: Vec<&str> = result.content.iter().filter_map(ContentBlock::text).collect();
     let output = if output.is_empty() { words::told(result) } else { output.concat() };
     let id = || Object::new().with("terminal_id", story.call_id());
-    meta.object("terminal_output", &id().with("data", &output))
-        .object("terminal_exit", &id().with("exit_code", &code).with("signal", &signal))
+    let meta = if was_shown { meta } else { meta.object("terminal_output", &id().with("data", &output)) };
+    meta.object("terminal_exit", &id().with("exit_code", &code).with("signal", &signal))
 }

@@ -31,7 +31,7 @@ use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::result::ToolResult;
 
 pub use asked::{Asked, BadWord, Words};
-pub use story::{Kept, Reader, Story, Tool};
+pub use story::{Kept, Reader, Story, Tool, shown_after};
 pub use view::{UnknownView, View};
 
 use acp::Terminals;

@@ -10,6 +10,7 @@ pub use content::{ADDRESSES, address, contents, resource_contents};
 pub(crate) use content::{content, enclosed};
 pub use read::{GivenContent, GivenResult, read};
 
+use toolplane_records::codes::cure_of;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ToolResult;
@@ -94,7 +95,10 @@ fn explained(error: &ToolError, said: impl Fn(&str) -> bool) -> String {
             lines.push(format!("`{}` {}", violation.field, violation.description));
         }
     }
-    lines.extend(remedy::of(error).map(|what| format!("What to do: {what}")));
+    // The tool's own words, where it has any, know more than the registry.
+    let own =
+        error.recovery_suggestion.as_deref().filter(|own| *own != cure_of(&error.error_code, error.recoverability));
+    lines.extend(own.or(remedy::of(error)).map(|what| format!("What to do: {what}")));
     lines.join("\n")
 }
 

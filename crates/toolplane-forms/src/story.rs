@@ -8,10 +8,11 @@ use toolplane_records::event::ToolEvent;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::mutation::InputMutation;
+use toolplane_records::partial::PartialResult;
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
-use toolplane_records::result::ToolResult;
-use toolplane_records::vocabulary::ToolKind;
+use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::vocabulary::{EventClass, ToolKind};
 
 /// One call. A form takes what it needs of it, and nothing is made up for what is not there.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub struct Story<'a> {
     pub hooks: &'a [ToolHook],
     /// What happened, oldest first.
     pub events: &'a [ToolEvent],
+    /// What it has shown before the event that is told: its partial results so far.
+    pub shown: &'a [ContentBlock],
     /// The bytes of what it keeps, as far as they are at hand.
     pub kept: &'a Kept,
     /// How the reader calls things.
@@ -78,6 +81,7 @@ impl<'a> Story<'a> {
             mutations: &[],
             hooks: &[],
             events: &[],
+            shown: &[],
             kept,
             reader: Reader::default(),
         }
@@ -104,6 +108,21 @@ impl<'a> Story<'a> {
         let root = self.reader.root.unwrap_or(WORKSPACE).trim_end_matches('/');
         format!("{root}/{path}")
     }
+}
+
+/// The partial result an event tells of.
+pub(crate) fn partial(event: &ToolEvent) -> Option<PartialResult> {
+    let is_partial = event.event_type == EventClass::PartialResult.as_str();
+    event.data.as_ref().filter(|_| is_partial)?.parse().ok()
+}
+
+/// What a call has shown once `event` is told: a partial result goes on where the one before it ended, or takes its place.
+pub fn shown_after(shown: &mut Vec<ContentBlock>, event: &ToolEvent) {
+    let Some(partial) = partial(event) else { return };
+    if !partial.append {
+        shown.clear();
+    }
+    shown.extend(partial.content);
 }
 
 /// Bytes of payloads that calls keep, by digest.

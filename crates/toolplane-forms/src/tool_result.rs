@@ -1,10 +1,10 @@
 //! The one result of `ToolSpec` tools: `status`, `data`, `warnings`, `error`, `meta`.
 
-use toolplane_records::codes::Code;
-use toolplane_records::error::ToolError;
+use toolplane_records::codes::cure_of;
+use toolplane_records::error::{ToolError, can_retry};
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::result::{ContentBlock, ToolResult};
-use toolplane_records::vocabulary::{PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
+use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultStatus};
 
 use crate::object::Object;
 use crate::story::Story;
@@ -123,35 +123,16 @@ fn failure(story: &Story<'_>, error: &ToolError) -> Object {
     let wrong: Vec<String> =
         error.field_violations.iter().map(|one| format!("{}: {}", one.field, one.description)).collect();
     let detail: String = wrong.join("\n").chars().take(MAX_DETAIL).collect();
-    let cure = Code::find(&error.error_code).map(|code| code.entry().cure);
-    let can_retry = matches!(
-        error.recoverability,
-        Recoverability::RetrySafe | Recoverability::RetryLater | Recoverability::ChangeArguments
-    );
-    let next: &[&str] = if can_retry { &[&story.call.tool_name] } else { &[] };
+    let cure = error.recovery_suggestion.as_deref().unwrap_or_else(|| cure_of(&error.error_code, error.recoverability));
+    let may_repeat = error.can_retry.unwrap_or_else(|| can_retry(error.recoverability));
     Object::new()
         .with("code", &code(story, error))
         .with("message", &error.message)
         .text("detail", &detail)
-        .with("recovery_suggestion", cure.unwrap_or_else(|| suggestion(error.recoverability)))
-        .with("next_steps", next)
-        .with("can_retry", &can_retry)
+        .with("recovery_suggestion", cure)
+        .with("next_steps", &error.next_steps)
+        .with("can_retry", &may_repeat)
         .maybe("retry_after_seconds", error.retry_after_ms.map(|millis| millis.div_ceil(1000)))
-}
-
-/// What helps in general, where nobody knows the code.
-const fn suggestion(advice: Recoverability) -> &'static str {
-    match advice {
-        Recoverability::NotRetryable => "Go on without this call: it will not succeed.",
-        Recoverability::RetrySafe => "Make the call again.",
-        Recoverability::RetryLater => "Make the call again later.",
-        Recoverability::ChangeArguments => "Change the arguments and make the call again.",
-        Recoverability::ChangeArgumentsOrPolicy => "Change the arguments, or ask for other rules.",
-        Recoverability::DiscoverToolFirst => "Find and load the tool first.",
-        Recoverability::RequestApprovalAgain => "Ask for the approval again.",
-        Recoverability::CompleteSetup => "Ask the operator to complete the setup of the tool.",
-        Recoverability::VerifyBeforeRetry => "Look whether the effect has happened before you make the call again.",
-    }
 }
 
 /// `tool.SCOPE.CATEGORY.REASON`: the namespace of the tool, and the two halves of our code.

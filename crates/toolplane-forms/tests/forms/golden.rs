@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use toolplane_forms::{Formed, FormedBody, Reader, View, acp, of_call, of_ending, of_event};
+use toolplane_forms::{Formed, FormedBody, Reader, Story, View, acp, of_call, of_ending, of_event, shown_after};
 
 use crate::samples::{all, approval};
 
@@ -44,8 +44,10 @@ fn a_stream_in_every_form() {
         for sample in all().iter().filter(|sample| ["success", "shell", "error"].contains(&sample.name)) {
             let story = sample.story();
             file.push_str(&format!("# {}\n", sample.name));
+            let mut so_far = Vec::new();
             for event in &sample.events {
-                let told = of_event(view, &story, event);
+                let told = of_event(view, &Story { shown: &so_far, ..story }, event);
+                shown_after(&mut so_far, event);
                 file.extend(told.map(|formed| format!("{}: {}\n", event.sequence, shown(&formed))));
             }
             let ended = sample.result.iter().flat_map(|result| of_ending(view, &story, result));

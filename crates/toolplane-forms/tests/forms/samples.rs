@@ -92,8 +92,17 @@ fn events() -> Vec<ToolEvent> {
         event(4, "tool.invocation.started", r#"{"attempt":1}"#),
         event(5, "tool.invocation.progress", r#"{"message":"half way","percent":50.0,"sequence":1}"#),
         event(6, "vendor.unheard_of", "{}"),
-        event(7, "tool.invocation.succeeded", r#"{"n":18446744073709551617}"#),
+        event(7, "tool.invocation.partial_result", &shown(1, "one\\n", false)),
+        event(8, "tool.invocation.partial_result", &shown(2, "two\\n", true)),
+        event(9, "tool.invocation.succeeded", r#"{"n":18446744073709551617}"#),
     ]
+}
+
+fn shown(sequence: u64, text: &str, append: bool) -> String {
+    format!(
+        r#"{{"partial_id":"inv_1:r{sequence}","invocation_id":"inv_1","sequence":{sequence},"append":{append},
+        "content":[{{"type":"text","text":"{text}"}}],"timestamp":"2026-05-17T06:40:00Z"}}"#
+    )
 }
 
 fn sample(name: &'static str, tool: &str, status: &str, input: &str, ended: Option<ToolResult>) -> Sample {
@@ -177,6 +186,7 @@ fn shell() -> Sample {
         "structured_content":{"exit_code":0,"signal":null}"#,
     );
     let mut sample = sample("shell", "local.shell", "succeeded", r#"{"command":"cargo test"}"#, Some(ended));
+    sample.call.partial_seq = 2;
     sample.kind = ToolKind::ShellCommand;
     sample
 }

@@ -80,7 +80,7 @@ impl Accepting {
         let accepted = self.accept(caller, request.spec).await?;
         let first = self.acceptance(&accepted);
         let record = Arc::clone(&accepted.record);
-        let telling = asked.map(|asked| Telling::new(self.forms.clone(), Arc::clone(caller), record, asked));
+        let telling = asked.map(|asked| Telling::new(self.forms.clone(), Arc::clone(caller), record, asked, 1));
         Ok(follow::invoked(first, accepted.record, accepted.watch, telling))
     }
 

@@ -123,8 +123,9 @@ impl Reading {
         let asked = asked(request.form)?;
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let watch = self.watchers.watch(&record.key(), request.from_seq).await?;
-        let telling =
-            asked.map(|asked| Telling::new(self.forms.clone(), Arc::clone(caller), Arc::clone(&record), asked));
+        let telling = asked.map(|asked| {
+            Telling::new(self.forms.clone(), Arc::clone(caller), Arc::clone(&record), asked, request.from_seq)
+        });
         Ok(follow::watched(record, watch, telling))
     }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use toolplane_forms::{Asked, Kept, of_ending, of_event};
+use toolplane_forms::{Asked, Kept, Story, of_ending, of_event, shown_after};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
+use toolplane_records::result::ContentBlock;
 use toolplane_runtime::Caller;
 
 use super::{Forms, Found};
@@ -18,19 +19,32 @@ pub(in crate::rpc) struct Telling {
     record: Arc<Invocation>,
     asked: Asked,
     found: Option<Found>,
+    /// The first event that is told.
+    from_seq: u64,
+    /// What the call has shown so far.
+    shown: Vec<ContentBlock>,
 }
 
 impl Telling {
     /// Tells `caller` of `record`.
-    pub(in crate::rpc) fn new(forms: Forms, caller: Arc<Caller>, record: Arc<Invocation>, asked: Asked) -> Self {
-        Self { forms, caller, record, asked, found: None }
+    pub(in crate::rpc) fn new(
+        forms: Forms,
+        caller: Arc<Caller>,
+        record: Arc<Invocation>,
+        asked: Asked,
+        from_seq: u64,
+    ) -> Self {
+        Self { forms, caller, record, asked, found: None, from_seq, shown: Vec::new() }
     }
 
     /// What a step is in the form, in order.
     pub(in crate::rpc) async fn tell(&mut self, item: &WatchItem) -> Result<Vec<v1::Formed>, CallError> {
         let found = match self.found.take() {
             Some(found) => found,
-            None => self.forms.find(&self.caller, &self.record, &self.asked).await?,
+            None => {
+                self.look_back().await?;
+                self.forms.find(&self.caller, &self.record, &self.asked).await?
+            }
         };
         let view = self.asked.view;
         let nothing = Kept::default();
@@ -38,7 +52,9 @@ impl Telling {
         let call = &self.record;
         for event in &item.events {
             let event = event.envelope(&call.tenant, &call.invocation_id, &call.tool_id, &call.telemetry_refs);
-            told.extend(of_event(view, &found.story(&self.asked, None, &nothing), &event));
+            let story = Story { shown: &self.shown, ..found.story(&self.asked, None, &nothing) };
+            told.extend(of_event(view, &story, &event));
+            shown_after(&mut self.shown, &event);
         }
         self.found = Some(found);
         if let Some(terminal) = &item.terminal {
@@ -49,5 +65,20 @@ impl Telling {
             told.extend(of_ending(view, &found.story(&self.asked, Some(terminal), &kept), &terminal.result));
         }
         Ok(told.into_iter().map(Into::into).collect())
+    }
+
+    /// Finds what was shown before the first event that is told: a partial result may go on from there.
+    async fn look_back(&mut self) -> Result<(), CallError> {
+        if self.from_seq <= 1 {
+            return Ok(());
+        }
+        let call = &self.record;
+        for event in self.forms.calls.records().log(&call.key()).await? {
+            if event.seq < self.from_seq {
+                let event = event.envelope(&call.tenant, &call.invocation_id, &call.tool_id, &call.telemetry_refs);
+                shown_after(&mut self.shown, &event);
+            }
+        }
+        Ok(())
     }
 }
