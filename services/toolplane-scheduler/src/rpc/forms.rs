@@ -27,7 +27,6 @@ use super::sight::{may_follow, seen_by};
 use crate::calls::Calls;
 use crate::error::CallError;
 use crate::plan::DispatchPlan;
-use crate::storage::RecordError;
 
 /// Most bytes that are shown of what a call keeps, before they are coded.
 const SHOWN: u64 = 2 << 20;
@@ -169,7 +168,7 @@ impl Forms {
         if wanted.is_empty() {
             return Ok(kept);
         }
-        let now = self.calls.records().now().await.map_err(RecordError::from)?;
+        let now = self.calls.records().now().await?;
         for payload in wanted {
             // A payload that is named in a result belongs to the tenant of its call; any other is not handed out.
             let belongs = payload.uri.parse::<PayloadKey>().is_ok_and(|key| key.belongs_to(&record.tenant));

@@ -13,6 +13,10 @@ pub(super) struct Part {
     pub(super) result: Option<v1::ToolResult>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives while one step is split, and a box would be one more for each event"
+)]
 enum Told {
     Event(v1::Event),
     Formed(v1::Formed),
