@@ -48,6 +48,7 @@ mod shell;
 mod shown;
 mod standard;
 mod storm;
+mod taints;
 mod tls;
 mod tour;
 mod traces;

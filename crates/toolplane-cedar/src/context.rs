@@ -4,6 +4,8 @@ use cedar_policy::{Context, ContextCreationError, Entity, RestrictedExpression};
 use toolplane_matching::ToolMatching as _;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_policy::CallFacts;
+use toolplane_records::decision_request::CallSignals;
+use toolplane_records::taint;
 
 use crate::input::{self, Arguments};
 use crate::request::{set, text};
@@ -23,7 +25,7 @@ pub(crate) fn of(facts: &CallFacts, wanted: &Wanted) -> Result<(Context, Vec<Ent
     add("surface", &|| Some(text(&caller.surface)));
     add("mode", &|| Some(text(caller.mode.as_str())));
     add("can_ask", &|| Some(RestrictedExpression::new_bool(caller.can_ask)));
-    add("taints", &|| Some(set(assurance.map(|assurance| assurance.taints.as_slice()).unwrap_or_default())));
+    add("taints", &|| Some(set(&taints(&facts.signals))));
     let confidence = assurance.and_then(|assurance| assurance.confidence);
     add("confidence", &|| confidence.map(|sure| RestrictedExpression::new_long(percent(sure.get()))));
     let mut entities = Vec::new();
@@ -50,6 +52,14 @@ pub(crate) fn of(facts: &CallFacts, wanted: &Wanted) -> Result<(Context, Vec<Ent
         add("urls", &|| subjects::urls(facts.subjects()));
     }
     Ok((Context::from_pairs(pairs).map_err(Box::new)?, entities))
+}
+
+/// What the agent says taints the call, and what the platform found.
+fn taints(signals: &CallSignals) -> Vec<String> {
+    let said = signals.assurance.iter().flat_map(|assurance| assurance.taints.iter().cloned());
+    let found = signals.found_taints();
+    let any = found.first().map(|_| taint::TOOL_OUTPUT.to_owned());
+    said.chain(found.iter().map(|taint| taint.label.to_string())).chain(any).collect()
 }
 
 /// Down to whole percents: a policy that asks for 90 is not met by 89.6. The little more is for fractions that have no exact

@@ -12,6 +12,7 @@ use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::scheduling::ResourceLock;
+use toolplane_records::taint::Taint;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Band, Hold, InvocationStatus as Status};
 
@@ -66,6 +67,8 @@ pub struct Acceptance {
     pub caller_actor: Option<SmolStr>,
     /// What the agent said of its own certainty.
     pub assurance: Option<CallAssurance>,
+    /// What taints it.
+    pub inherited_taints: Vec<Taint>,
     /// Permission mode it was called in.
     pub permission_mode: Option<SmolStr>,
     /// Its caller does not wait for it.
@@ -198,6 +201,8 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         caller_ref: acceptance.caller_ref,
         caller_actor: acceptance.caller_actor,
         assurance: acceptance.assurance,
+        inherited_taints: acceptance.inherited_taints,
+        output_taints: Vec::new(),
         permission_mode: acceptance.permission_mode,
         post_hooks: None,
     }

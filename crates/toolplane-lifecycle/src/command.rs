@@ -162,6 +162,8 @@ pub struct ReportedOutcome {
     pub cleaned: Vec<Cleaned>,
     /// What the tool declares of how it is shown.
     pub rendering_hints: Option<JsonPayload>,
+    /// Labels of what in it taints what is made from it.
+    pub taints: Vec<SmolStr>,
 }
 
 /// What an execution has so far.

@@ -73,6 +73,8 @@ fn ended(
     let persistence = outcome.persistence.clone();
     draft.cleaned = std::mem::take(&mut outcome.cleaned);
     outcome.evidence_refs.extend(draft.cleaned.iter().map(Cleaned::evidence));
+    draft.invocation.output_taints = std::mem::take(&mut outcome.taints);
+    outcome.evidence_refs.extend(draft.invocation.output_taints.iter().map(|label| format!("tainted:{label}")));
     if outcome.undeclared_modifiers > 0 {
         draft.dropped_modifiers = Some((outcome.undeclared_modifiers, "not_declared"));
     }

@@ -71,7 +71,7 @@ pub(crate) fn decide(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) 
         .or_else(|| asked_by_helper(scene.call))
         .unwrap_or_else(|| allow::decide(scene, found, org).without_bypass(scene));
     let outcome = if outcome.behavior == Behavior::Ask { answerable(scene.call, outcome) } else { outcome };
-    outcome.into_verdict(scene, found, org)
+    outcome.naming_taints(scene.call).into_verdict(scene, found, org)
 }
 
 fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Option<Ruling<'a>> {

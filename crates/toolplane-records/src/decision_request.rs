@@ -13,6 +13,7 @@ use crate::invocation::InputSafety;
 use crate::json::JsonLimits;
 use crate::mode::Mode;
 use crate::payload::{Digest, JsonPayload};
+use crate::taint::Taint;
 use crate::time::Timestamp;
 use crate::tool_facts::ToolFacts;
 use crate::vocabulary::Behavior;
@@ -105,6 +106,23 @@ pub struct CallSignals {
     pub classifier: Option<ClassifierCheck>,
     /// What the agent says of its own certainty.
     pub assurance: Option<CallAssurance>,
+    /// What the platform knows to taint the call. None where it cannot know all of it: the call belongs to no session, and names
+    /// nothing that is tainted.
+    pub taints: Option<Vec<Taint>>,
+}
+
+impl CallSignals {
+    /// Whether nobody says anything of the call. That a session is followed and nothing was found in it is no word about the call.
+    pub fn is_silent(&self) -> bool {
+        let Self { hooks, classifier, assurance, taints } = self;
+        let clean = taints.as_ref().is_none_or(Vec::is_empty);
+        hooks.is_empty() && classifier.is_none() && assurance.is_none() && clean
+    }
+
+    /// What is known to taint the call.
+    pub fn found_taints(&self) -> &[Taint] {
+        self.taints.as_deref().unwrap_or_default()
+    }
 }
 
 impl DecisionRequest {

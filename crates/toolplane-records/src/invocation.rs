@@ -18,6 +18,7 @@ use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, Tena
 use crate::payload::{Digest, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
 use crate::scheduling::ResourceLock;
+use crate::taint::Taint;
 use crate::time::Timestamp;
 use crate::vocabulary::{
     Band, ContextModifierPolicy, Hold, InterruptBehavior, InvocationStatus, QueueState, StartGuard,
@@ -291,6 +292,12 @@ pub struct Invocation {
     /// What the agent said of its own certainty (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<CallAssurance>,
+    /// What taints it: what outputs had that its session was given before, or that it names (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherited_taints: Vec<Taint>,
+    /// What its output has that taints what is made from it: labels of [`taint`](crate::taint) (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output_taints: Vec<SmolStr>,
     /// Permission mode it was called in (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<SmolStr>,

@@ -48,6 +48,7 @@ pub mod scheduling;
 pub mod schema;
 pub mod stored;
 pub mod surface;
+pub mod taint;
 pub mod time;
 pub mod tool_facts;
 pub mod trail;

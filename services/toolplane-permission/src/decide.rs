@@ -13,7 +13,7 @@ use toolplane_hooks::HookInput;
 use toolplane_matching::{ToolFacts, ToolMatching as _};
 use toolplane_policy::{CallFacts, LookedAt, Verdict, evaluate, evaluate_and_note};
 use toolplane_records::approval::Approval;
-use toolplane_records::decision_request::{CallSignals, DecisionRequest};
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::explanation::HookVerdict;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::time::Timestamp;
@@ -83,7 +83,7 @@ impl Deciding {
     /// it, nothing of it ends with time, and no watching rule waits to be told of each call.
     pub fn reach(&self) -> Option<LookedAt> {
         let DecisionRequest { signals, approval_ref, .. } = &self.request;
-        let alone = *signals == CallSignals::default() && approval_ref.is_none() && self.verdict.shadow.is_empty();
+        let alone = signals.is_silent() && approval_ref.is_none() && self.verdict.shadow.is_empty();
         (alone && !self.wants_a_person() && !self.looked_at.time).then_some(self.looked_at)
     }
 

@@ -132,19 +132,19 @@ impl Cleaning {
         Ok(Outcome { found: told(&found), replaced })
     }
 
-    /// Cleans what a tool says while it runs.
-    pub(crate) fn said(&self, record: &Invocation, text: &mut String) {
-        message::said(&self.of(record).shown, text);
+    /// Cleans what a tool says while it runs; what was found in it.
+    pub(crate) fn said(&self, record: &Invocation, text: &mut String) -> Vec<Cleaned> {
+        told(&message::said(&self.of(record).shown, text))
     }
 
-    /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole.
-    pub(crate) fn blocks(&self, record: &Invocation, blocks: &mut Vec<v1::ContentBlock>) {
-        message::said_blocks(&self.of(record).shown, blocks);
+    /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole. What was found in them.
+    pub(crate) fn blocks(&self, record: &Invocation, blocks: &mut Vec<v1::ContentBlock>) -> Vec<Cleaned> {
+        told(&message::said_blocks(&self.of(record).shown, blocks))
     }
 
-    /// Cleans a JSON value of a tool that runs.
-    pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) {
-        message::said_json(&self.of(record).shown, value);
+    /// Cleans a JSON value of a tool that runs; what was found in it.
+    pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) -> Vec<Cleaned> {
+        told(&message::said_json(&self.of(record).shown, value))
     }
 }
 

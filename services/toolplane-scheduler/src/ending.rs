@@ -35,6 +35,7 @@ use crate::dispatch::AsksHooks;
 use crate::plan::DispatchPlan;
 use crate::provider_news::ProviderNews;
 use crate::storage::RecordError;
+use crate::taints::SessionTaints;
 use effects::Effects;
 pub(crate) use next_steps::NextSteps;
 use report::Report;
@@ -59,6 +60,8 @@ struct EndingParts {
     payloads: PayloadStore,
     /// What is taken out of everything a tool gives.
     cleaning: Cleaning,
+    /// Where sessions are told what they were given.
+    taints: SessionTaints,
     /// Told how calls of providers' tools end.
     news: ProviderNews,
     schemas: Schemas,
@@ -92,7 +95,7 @@ impl Endings {
     pub(crate) fn new(
         calls: Calls,
         hooks: Hooks,
-        (payloads, cleaning): (PayloadStore, Cleaning),
+        (payloads, cleaning, taints): (PayloadStore, Cleaning, SessionTaints),
         (news, next_steps): (ProviderNews, NextSteps),
         max_inline_bytes: u64,
         capture: bool,
@@ -103,6 +106,7 @@ impl Endings {
             hooks,
             payloads,
             cleaning,
+            taints,
             news,
             schemas,
             next_steps,
@@ -148,6 +152,8 @@ impl Endings {
             StoredReport { outcome: reported, progress_left_out, ..Default::default() }.with_cleaned(&cleaned.found);
         let kept = inner.hooks.any().then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
+        // Before anybody can read it: what the session calls next is decided with this in mind.
+        inner.taints.note(&record, &report.taints, inner.calls.now().await?).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
         let stored = match kept.filter(|_| !asked.is_empty()) {
             Some(kept) => Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept)).await,
@@ -186,8 +192,12 @@ impl Endings {
     ) -> Result<Report, RecordError> {
         let now = self.0.calls.now().await?;
         let cleaned = ending.cleaned();
+        let gave = ending.outcome.is_some();
         let mut report = report::read(record, lease_no, ending.outcome, now);
         report.progress_left_out = ending.progress_left_out;
+        if gave {
+            report.taints = self.0.taints.labels(plan, &cleaned);
+        }
         report.cleaned = cleaned;
         if let Some(error) = report.error.as_mut().filter(|error| !error.next_steps.is_empty()) {
             Box::pin(self.0.next_steps.keep(&self.0.calls, record, &mut error.next_steps)).await?;

@@ -80,6 +80,9 @@ pub enum CallError {
         /// The worker.
         worker_id: String,
     },
+    /// The operator lets nobody clear what taints sessions.
+    #[error("what taints a session is not cleared here")]
+    TaintsStay,
     /// Too many streams follow calls already; nothing was accepted.
     #[error("{most} streams follow calls already")]
     TooManyWatchers {

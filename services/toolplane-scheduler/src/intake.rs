@@ -35,6 +35,7 @@ use crate::calls::Admission;
 use crate::dispatch::{Decisions, Quarantine, Workers};
 use crate::error::CallError;
 use crate::storage::Storage;
+use crate::taints::SessionTaints;
 
 pub(crate) use batch::BatchSpec;
 pub(crate) use decide::{PermissionPeer, RulesNow};
@@ -65,11 +66,12 @@ pub(crate) struct Preparer {
     decisions: Arc<dyn Decisions>,
     workers: Arc<Workers>,
     quarantine: Arc<Quarantine>,
+    taints: SessionTaints,
 }
 
 impl Preparer {
     /// A preparer that asks these two services, and these hooks at [`HOOK_EVENTS`]. Whether a call can be run at all is seen
-    /// from `workers` and `quarantine`.
+    /// from `workers` and `quarantine`, and what its session was given from `taints`.
     pub(crate) fn new(
         surface: SurfacePeer,
         permission: PermissionPeer,
@@ -77,9 +79,9 @@ impl Preparer {
         clock: Storage,
         decisions: Arc<dyn Decisions>,
         workers: Arc<Workers>,
-        quarantine: Arc<Quarantine>,
+        (quarantine, taints): (Arc<Quarantine>, SessionTaints),
     ) -> Self {
-        Self { surface, permission, hooks, clock, decisions, workers, quarantine }
+        Self { surface, permission, hooks, clock, decisions, workers, quarantine, taints }
     }
 
     /// Resolves, validates and decides `spec`. Returns an error when a service or the store does not answer, and when the request is wrong.

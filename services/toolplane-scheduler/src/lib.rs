@@ -44,6 +44,7 @@ pub mod simulation;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod taints;
 mod timers;
 mod trace;
 mod watch;

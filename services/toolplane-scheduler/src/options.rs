@@ -15,6 +15,7 @@ use crate::limits::{ConfiguredBounds, ToolBound};
 use crate::parts::PartsOptions;
 use crate::rpc::WorkerTerms;
 use crate::storage::Shards;
+use crate::taints::TaintOptions;
 
 /// Longest overall time limit a caller may set: 30 days, the longest an approval may wait.
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -123,6 +124,11 @@ fn parts(config: &Config) -> PartsOptions {
         key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
         // A port that was made up, or an address that means any, tells nobody where to go.
         shards: shards(config),
+        taints: TaintOptions {
+            untrusted: config.permission.untrusted_namespaces.clone(),
+            keep_days: settings.taints.keep_days,
+            may_be_cleared: settings.taints.may_be_cleared,
+        },
         endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
     }
 }

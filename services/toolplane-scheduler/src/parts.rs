@@ -28,6 +28,7 @@ use crate::groups::{FreeLocks, GroupRetention, Groups, ScopeBell, Settler};
 use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
 use crate::storage::{RecordError, Shards, Storage};
+use crate::taints::{SessionTaints, TaintOptions};
 use crate::timers::{DueTimers, LeaseWatchdog, Retention, Timers};
 use crate::watch::{Fanout, Watchers};
 
@@ -59,6 +60,8 @@ pub(crate) struct PartsOptions {
     pub(crate) endpoint: Option<String>,
     /// The shards of the store.
     pub(crate) shards: Shards,
+    /// What taints sessions, and for how long.
+    pub(crate) taints: TaintOptions,
 }
 
 impl PartsOptions {
@@ -83,6 +86,7 @@ impl Default for PartsOptions {
             key_window_ms: DAY_MS,
             endpoint: None,
             shards: Shards::ONE,
+            taints: TaintOptions::default(),
         }
     }
 }
@@ -109,6 +113,7 @@ pub(crate) struct Parts {
     pub(crate) workers: Arc<Workers>,
     pub(crate) queues: Arc<ReadyQueues>,
     pub(crate) quarantine: Arc<Quarantine>,
+    pub(crate) taints: SessionTaints,
 }
 
 /// What runs beside the handles, once.
@@ -206,6 +211,8 @@ impl Parts {
         let watchers = Watchers::new(records, fanout.clone());
         let groups = Groups::new(calls.clone(), admissions.clone(), watchers.clone());
 
+        let taints = SessionTaints::new(storage.clone(), options.taints.clone());
+
         let (tick_ms, patience_ms) = (options.tick_ms, options.timer_patience_ms());
         let timers = Timers {
             calls: calls.clone(),
@@ -225,6 +232,7 @@ impl Parts {
             calls: calls.clone(),
             members: members.clone(),
             objects,
+            taints: taints.clone(),
             groups: GroupRetention::new(storage.clone(), options.retention_ms, options.key_window_ms),
             retention_ms: options.retention_ms,
             key_window_ms: options.key_window_ms,
@@ -241,7 +249,7 @@ impl Parts {
         let audit = Arc::new(Audit::new(calls.clone(), members, queues.clone(), tick_ms));
         let settler = Settler::new(calls.clone(), tick_ms, options.lease_ms);
 
-        let parts = Self { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine };
+        let parts = Self { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine, taints };
         let loops = Loops { rounds, timers, retention, audit, listener, settler, scopes, grants };
         Ok(Opened { parts, loops, hooks_overdue })
     }

@@ -94,18 +94,19 @@ impl SchedulerRole {
         let store = backend.measured(Keeper::Scheduler, backend.spread(|count| Arc::new(Shards::new(count))));
         let Opened { parts, loops, hooks_overdue } =
             Parts::open(store, payloads.clone(), options.parts, outside).await?;
-        let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;
+        let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine, taints } = parts;
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
         let news = ProviderNews::default();
         let cleaning = Cleaning::new(&options.cleaning, &options.cleaning_rules).map_err(RecordError::Pattern)?;
-        let kept = (payloads.clone(), cleaning.clone());
+        let kept = (payloads.clone(), cleaning.clone(), taints.clone());
         let next_steps = NextSteps::new(surface.clone());
         let endings =
             Endings::new(calls.clone(), hooks.clone(), kept, (news.clone(), next_steps), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
-        let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, quarantine);
+        let known = (quarantine, taints.clone());
+        let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, known);
         let preparer = Arc::new(preparer);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
@@ -121,6 +122,7 @@ impl SchedulerRole {
             limits: options.requests,
             approvals: approvals.clone(),
             watchers,
+            taints: taints.clone(),
             streams: Arc::new(StreamLimit::new(options.watchers.0, options.watchers.1)),
         });
         let sessions = WorkerParts {
@@ -129,6 +131,7 @@ impl SchedulerRole {
             fleet,
             endings: endings.clone(),
             cleaning,
+            taints,
             news: news.clone(),
             terms: options.terms,
         };

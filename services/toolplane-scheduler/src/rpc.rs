@@ -25,6 +25,7 @@ mod sight;
 mod speaker;
 mod status;
 mod stream_limit;
+mod tainted;
 mod trails;
 mod wire;
 mod worker;

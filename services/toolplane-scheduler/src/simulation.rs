@@ -104,11 +104,11 @@ impl SimulatedScheduler {
         let Opened { parts, loops, .. } = Parts::open(store, objects.clone(), options, outside).await?;
         environment.spawn(loops.run(std::future::pending()));
         let calls = parts.calls.clone();
-        let cleaning = Cleaning::usual();
+        let (cleaning, taints) = (Cleaning::usual(), parts.taints.clone());
         let endings = Endings::new(
             calls.clone(),
             no_hooks().await,
-            (objects, cleaning.clone()),
+            (objects, cleaning.clone(), taints.clone()),
             (ProviderNews::default(), NextSteps::default()),
             MAX_INLINE_BYTES,
             false,
@@ -119,7 +119,7 @@ impl SimulatedScheduler {
             max_inline_bytes: MAX_INLINE_BYTES,
         };
         let (starts, fleet) = (parts.starts.clone(), parts.fleet.clone());
-        let sessions = WorkerParts { calls, starts, fleet, endings, cleaning, news: ProviderNews::default(), terms };
+        let sessions = WorkerParts { calls, starts, fleet, endings, cleaning, taints, news: ProviderNews::default(), terms };
         Ok(Self { parts, sessions })
     }
 

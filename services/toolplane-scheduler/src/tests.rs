@@ -120,12 +120,12 @@ impl World {
             calls.storage().clone(),
             in_force.clone(),
             parts.workers.clone(),
-            parts.quarantine.clone(),
+            (parts.quarantine.clone(), parts.taints.clone()),
         ));
         let endings = Endings::new(
             calls.clone(),
             hooks_after,
-            (objects.clone(), cleaning),
+            (objects.clone(), cleaning, parts.taints.clone()),
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
@@ -197,7 +197,7 @@ impl World {
         let endings = Endings::new(
             opened.parts.calls,
             hooks,
-            (self.objects.clone(), Cleaning::usual()),
+            (self.objects.clone(), Cleaning::usual(), opened.parts.taints),
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,

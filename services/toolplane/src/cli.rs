@@ -33,6 +33,7 @@ mod spelled;
 mod status;
 mod store;
 mod surface;
+mod taints;
 mod tools;
 mod waiting;
 mod watch;
@@ -101,6 +102,9 @@ enum Command {
     /// Rules: list, add, check, revoke, and say what they would do about a call.
     #[command(subcommand)]
     Rules(rules::RulesCommand),
+    /// What taints the calls of sessions: list, and clear.
+    #[command(subcommand)]
+    Taints(taints::TaintsCommand),
     /// What hooks did about a call.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
@@ -195,6 +199,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Watch(args) => watch::run(args, connection, out).await,
         Command::Approvals(command) => approvals::run(command, connection, out).await,
         Command::Rules(command) => rules::run(command, connection, out).await,
+        Command::Taints(command) => taints::run(command, connection, out).await,
         Command::Hooks(command) => hooks::run(command, connection, out).await,
         Command::Get(args) => get::run(args, connection, out).await,
         Command::Fetch(args) => fetch::run(args, connection, out).await,

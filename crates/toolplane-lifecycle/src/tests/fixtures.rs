@@ -53,6 +53,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         caller_ref: None,
         caller_actor: None,
         assurance: None,
+        inherited_taints: Vec::new(),
         permission_mode: None,
     }
 }
@@ -103,6 +104,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Rep
         redaction_state: None,
         cleaned: Vec::new(),
         rendering_hints: None,
+        taints: Vec::new(),
     })
 }
 

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use toolplane_records::decision_request::CallSignals;
+use toolplane_records::taint;
 use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect};
 
 use super::InvalidCondition;
@@ -40,6 +42,11 @@ impl FactTest {
         Fit::from(if self.holds { known } else { known.negated() })
     }
 
+    /// Whether it is about a taint that the call is known to have.
+    pub(crate) fn finds_taint(&self, call: &CallFacts) -> bool {
+        matches!(&self.fact, Fact::Taint(label) if taint::has(call.signals.found_taints(), label))
+    }
+
     /// Whether both are about the same fact, whatever they ask of it.
     pub(crate) fn is_about_the_same(&self, other: &Self) -> bool {
         self.fact == other.fact
@@ -71,10 +78,19 @@ impl Fact {
                 if untrusted { Certainty::Unknown } else { own.map(|own| own == scope).into() }
             }
             // Silence about taints is no promise that there are none.
-            Self::Taint(label) => {
-                call.signals.assurance.as_ref().map(|assurance| assurance.taints.contains(label)).into()
-            }
+            Self::Taint(label) => tainted(&call.signals, label),
         }
+    }
+}
+
+/// What is known of one taint, by the agent's word and by what its session was given. Of its own labels the platform knows it itself, and an
+/// agent that is silent about them is not asked; of other labels only the agent knows.
+fn tainted(signals: &CallSignals, label: &str) -> Certainty {
+    let said = signals.assurance.as_ref().map(|assurance| assurance.taints.iter().any(|said| said == label));
+    let found = signals.taints.as_deref().filter(|_| taint::is_followed(label)).map(|known| taint::has(known, label));
+    match (said, found) {
+        (Some(true), _) | (_, Some(true)) => Certainty::Yes,
+        (said, found) => found.or(said).into(),
     }
 }
 

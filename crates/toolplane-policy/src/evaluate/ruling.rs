@@ -4,11 +4,13 @@ use toolplane_records::SmolStr;
 use toolplane_records::approval::{APPROVALS, REVIEW};
 use toolplane_records::decision::DecisionReason;
 use toolplane_records::explanation::PartExplanation;
+use toolplane_records::taint;
 use toolplane_records::vocabulary::{Behavior, ReasonType, RuleFit};
 
 use super::allow;
 use super::classified::{because, pending};
 use super::hits::{Hit, RuleHits};
+use crate::call::CallFacts;
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
 use crate::scene::{Scene, TargetPart, text_of};
@@ -106,6 +108,17 @@ impl<'a> Ruling<'a> {
             return Self { message: format!("{}; {NO_BYPASS}", self.message), ..self };
         }
         self
+    }
+
+    /// Who is asked about a call, or refused one for it, is told what taints it.
+    pub(crate) fn naming_taints(self, call: &CallFacts) -> Self {
+        let taints = call.signals.found_taints();
+        let by_them = self.rule.is_some_and(|rule| rule.finds_taint(call));
+        if taints.is_empty() || !(by_them || self.behavior == Behavior::Ask) {
+            return self;
+        }
+        let from = taint::told(taints);
+        Self { message: format!("{}; what its session was given before taints it: {from}", self.message), ..self }
     }
 
     pub(crate) fn into_verdict(self, scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Verdict {

@@ -337,3 +337,43 @@ fn comments_alarm_nobody() {
         }
     }
 }
+
+/// What the platform knows of a session needs no word of the agent, and what nobody can know is asked about.
+#[test]
+fn a_taint_of_the_session_is_found_by_its_rule_and_named() {
+    use toolplane_records::taint;
+
+    let record = |matcher: &str, label: &str, behavior| PermissionRule {
+        facts: vec![format!("taint:{label}")],
+        ..PermissionRule::new(label.to_owned(), RuleSource::ProjectSettings, behavior, matcher.to_owned())
+    };
+    let mut records = vec![
+        record("Bash", taint::INSTRUCTIONS, Behavior::Deny),
+        record("Edit", taint::TOOL_OUTPUT, Behavior::Ask),
+    ];
+    records.push(PermissionRule::new("rest", RuleSource::ProjectSettings, Behavior::Allow, "*".to_owned()));
+    let policy = Policy::of(RuleSet::build(&records).unwrap());
+    let with = |call: &CallFacts, taints: Option<&[&str]>| {
+        let mut call = call.clone();
+        call.signals.taints = taints.map(|labels| {
+            let mut taints = Vec::new();
+            for label in labels {
+                let from = toolplane_records::ids::InvocationId::from_trusted("inv_1");
+                taint::add(&mut taints, label, &from, Timestamp::from_millis(1));
+            }
+            taints
+        });
+        evaluate(&policy, &call, Timestamp::from_millis(0))
+    };
+    let (shell, writer) = (shell("ls"), writer("a.txt"));
+    let denied = with(&shell, Some(&["instructions"]));
+    assert_eq!(denied.behavior, Behavior::Deny);
+    assert!(denied.reason.message.ends_with("taints it: instructions (inv_1)"), "{}", denied.reason.message);
+    assert_eq!(with(&shell, Some(&["markup"])).behavior, Behavior::Allow);
+    assert_eq!(with(&shell, Some(&[])).behavior, Behavior::Allow);
+    let unknown = with(&shell, None);
+    assert_eq!(unknown.behavior, Behavior::Ask, "a call of no session may rest on anything");
+    assert!(!unknown.reason.message.contains("taints it"));
+    assert_eq!(with(&writer, Some(&["untrusted"])).behavior, Behavior::Ask);
+    assert_eq!(with(&writer, Some(&[])).behavior, Behavior::Allow);
+}

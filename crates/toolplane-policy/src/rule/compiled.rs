@@ -96,6 +96,11 @@ impl Rule {
         files && some && self.behavior() == Behavior::Deny && !self.is_shadow()
     }
 
+    /// Whether it asks for a taint that the call is known to have.
+    pub(crate) fn finds_taint(&self, call: &CallFacts) -> bool {
+        self.facts.iter().any(|fact| fact.finds_taint(call))
+    }
+
     /// How well its conditions on facts and arguments fit.
     pub(crate) fn conditions_fit(&self, call: &CallFacts, untrusted: bool, input: &CallInput<'_>) -> Fit {
         let facts = self.facts.iter().map(|fact| fact.fit(call, untrusted));

@@ -120,6 +120,7 @@ impl Case {
             hooks: self.hooks.clone(),
             classifier: self.classifier.clone(),
             assurance: self.assurance.clone(),
+            taints: None,
         };
         call
     }

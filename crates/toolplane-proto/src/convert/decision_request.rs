@@ -49,6 +49,7 @@ impl From<&records::DecisionRequest> for v1::DecideRequest {
             hook_verdicts: field::outs(&signals.hooks),
             classifier: field::out(&signals.classifier),
             assurance: field::out(&signals.assurance),
+            known_taints: signals.taints.as_ref().map(|known| v1::KnownTaints { taints: field::outs(known) }),
             request_time: record.asked_at.and_then(field::instant),
             deadline_at: record.deadline_at.and_then(field::instant),
             approval_ref: field::text(&record.approval_ref),
@@ -105,6 +106,7 @@ impl TryFrom<v1::DecideRequest> for records::DecisionRequest {
             hooks: field::list("hook_verdicts", message.hook_verdicts)?,
             classifier: field::optional("classifier", message.classifier)?,
             assurance: field::optional("assurance", message.assurance)?,
+            taints: message.known_taints.map(|known| field::list("known_taints", known.taints)).transpose()?,
         };
         Ok(Self {
             invocation_id,

@@ -96,6 +96,10 @@ codes! {
         "the worker `<id>` is connected under another credential",
         "A worker with this id is connected under another credential.",
         "Start the worker with the credential it had, or give each worker its own `executor.worker_id`.";
+    TAINTS_STAY = "TAINTS_STAY", Refusal(PermissionDenied, Never),
+        "what taints a session is not cleared here; it goes with time",
+        "Somebody tried to clear what taints a session, and `scheduler.taints.may_be_cleared` is false.",
+        "Begin a new session, or wait for `scheduler.taints.keep_days`; the operator can let sessions be cleared.";
     SELF_APPROVAL = "SELF_APPROVAL", Refusal(PermissionDenied, Never),
         "the caller of a call cannot answer for it",
         "The caller of a call tried to answer the approval request about it.",

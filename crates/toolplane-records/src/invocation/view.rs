@@ -11,6 +11,7 @@ use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, Stat
 use crate::payload::{JsonPayload, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
 use crate::scheduling::ResourceLock;
+use crate::taint::Taint;
 use crate::time::Timestamp;
 use crate::vocabulary::{Band, InvocationStatus, QueueState};
 
@@ -58,6 +59,8 @@ impl Invocation {
             caller_actor: self.caller_actor.as_deref(),
             permission_mode: self.permission_mode.as_deref(),
             assurance: self.assurance.as_ref(),
+            inherited_taints: &self.inherited_taints,
+            output_taints: &self.output_taints,
             runtime_refs: &self.runtime_refs,
             policy_refs: &self.policy_refs,
             permission_decision_refs: &self.permission_decision_refs,
@@ -130,6 +133,10 @@ struct InvocationFields<'a> {
     permission_mode: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     assurance: Option<&'a CallAssurance>,
+    #[serde(skip_serializing_if = "<[Taint]>::is_empty")]
+    inherited_taints: &'a [Taint],
+    #[serde(skip_serializing_if = "<[SmolStr]>::is_empty")]
+    output_taints: &'a [SmolStr],
     runtime_refs: &'a [SmolStr],
     policy_refs: &'a [SmolStr],
     permission_decision_refs: &'a [DecisionId],

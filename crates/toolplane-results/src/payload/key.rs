@@ -54,6 +54,11 @@ impl PayloadKey {
             && self.path.filename().is_some_and(by_lease)
     }
 
+    /// The call the payload was made by, where its id is written as it is.
+    pub fn invocation_id(&self) -> Option<InvocationId> {
+        InvocationId::parse(self.path.parts().nth(3)?.as_ref()).ok()
+    }
+
     /// The digest the bytes must have.
     pub fn digest(&self) -> Option<Digest> {
         self.path.filename().and_then(|name| name.split_once('-')).and_then(|(_, hex)| hex.parse().ok())

@@ -55,6 +55,8 @@ pub struct SchedulerConfig {
     pub cleaning: CleaningPolicy,
     /// Tools and tenants whose outputs are cleaned differently. The first entry that fits a call applies.
     pub cleaning_rules: Vec<CleaningRuleConfig>,
+    /// What sessions are tainted with, and for how long.
+    pub taints: TaintsConfig,
 }
 
 /// How outputs of some tools are cleaned.
@@ -68,6 +70,23 @@ pub struct CleaningRuleConfig {
     pub tool: String,
     /// What differs, by class: e.g. `{ personal = "mask" }`.
     pub set: BTreeMap<Class, Treatment>,
+}
+
+/// How long sessions are tainted by what they were given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct TaintsConfig {
+    /// For how many days after its last tainted output a session's calls carry what taints it.
+    pub keep_days: u32,
+    /// Whether an operator may clear what taints a session before that.
+    pub may_be_cleared: bool,
+}
+
+impl Default for TaintsConfig {
+    fn default() -> Self {
+        Self { keep_days: 30, may_be_cleared: true }
+    }
 }
 
 /// Bounds of some tools.
@@ -107,6 +126,7 @@ impl Default for SchedulerConfig {
             weights: BTreeMap::new(),
             cleaning: CleaningPolicy::default(),
             cleaning_rules: Vec::new(),
+            taints: TaintsConfig::default(),
         }
     }
 }
@@ -114,6 +134,8 @@ impl Default for SchedulerConfig {
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 /// Longest time anything is kept: ten years.
 const MAX_KEPT_SECONDS: u64 = 3_650 * DAY_SECONDS;
+/// Longest time a session is tainted: ten years.
+const MAX_TAINT_DAYS: u32 = 3_650;
 /// The largest share of one tenant.
 const MAX_WEIGHT: u32 = 1_000;
 
@@ -134,6 +156,10 @@ impl SchedulerConfig {
                 let key = format!("scheduler.tools[{index}].tool");
                 return Err(ConfigError::value(&key, "must name a tool, or be a pattern such as `files.*`"));
             }
+        }
+        if !(1..=MAX_TAINT_DAYS).contains(&self.taints.keep_days) {
+            let message = format!("`{}` is not between 1 and {MAX_TAINT_DAYS}", self.taints.keep_days);
+            return Err(ConfigError::value("scheduler.taints.keep_days", message));
         }
         self.cleaning.check().map_err(|error| ConfigError::value("scheduler.cleaning", error.to_string()))?;
         for (index, rule) in self.cleaning_rules.iter().enumerate() {

@@ -81,6 +81,8 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.InvocationService/WatchBatch", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ListBatches", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor, Peer]),
+    ("toolplane.v1.InvocationService/ListSessionTaints", &[Agent, Approver, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ClearSessionTaints", &[Operator]),
     // Workers run the calls of every tenant.
     ("toolplane.v1.WorkerService/Work", &[Worker]),
     ("toolplane.v1.WorkerService/Heartbeat", &[Worker]),

@@ -118,31 +118,34 @@ fn json(cleaner: &Cleaner, value: &mut v1::JsonPayload, found: &mut Findings) {
 }
 
 /// Cleans what is said while a tool runs, alone: a text with something to drop is left out as a whole.
-pub(super) fn said(cleaner: &Cleaner, shown: &mut String) {
+pub(super) fn said(cleaner: &Cleaner, shown: &mut String) -> Findings {
     let mut found = Findings::default();
     text(cleaner, shown, &mut found);
     if let Some(rule) = found.dropped_for() {
         *shown = format!("[withheld: {rule}]");
     }
+    found
 }
 
 /// The same of blocks of content.
-pub(super) fn said_blocks(cleaner: &Cleaner, blocks: &mut Vec<v1::ContentBlock>) {
+pub(super) fn said_blocks(cleaner: &Cleaner, blocks: &mut Vec<v1::ContentBlock>) -> Findings {
     let mut found = Findings::default();
     blocks.iter_mut().for_each(|block| content(cleaner, block, &mut found));
     if let Some(rule) = found.dropped_for() {
         let withheld = v1::TextBlock { text: format!("[withheld: {rule}]") };
         *blocks = vec![v1::ContentBlock { block: Some(Block::Text(withheld)) }];
     }
+    found
 }
 
 /// The same of a JSON value, which is `null` then.
-pub(super) fn said_json(cleaner: &Cleaner, value: &mut v1::JsonPayload) {
+pub(super) fn said_json(cleaner: &Cleaner, value: &mut v1::JsonPayload) -> Findings {
     let mut found = Findings::default();
     json(cleaner, value, &mut found);
     if found.dropped_for().is_some() {
         *value = v1::JsonPayload { body: Some(Body::Inline(Bytes::from_static(b"null"))), ..Default::default() };
     }
+    found
 }
 
 /// Bytes of a text in content.

@@ -121,6 +121,7 @@ impl Starts {
             redaction_state: None,
             cleaned: Vec::new(),
             rendering_hints: None,
+            taints: Vec::new(),
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.calls.command(&lease.call(), command).await {

@@ -5,6 +5,7 @@ use toolplane_hooks::bounds::cut;
 use toolplane_lifecycle::ReportedOutcome;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::DecisionId;
@@ -49,6 +50,8 @@ pub(super) struct Report {
     pub(super) hints: Option<JsonPayload>,
     /// What its tool has said where nothing of it can be shown.
     pub(super) fallback_summary: Option<String>,
+    /// What its session is told to beware of.
+    pub(super) taints: Vec<SmolStr>,
 }
 
 /// What a tool gave.
@@ -150,6 +153,7 @@ fn decode(
         cleaned: Vec::new(),
         hints: None,
         fallback_summary: None,
+        taints: Vec::new(),
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
     let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
@@ -254,6 +258,7 @@ impl Report {
             cleaned: Vec::new(),
             hints: None,
             fallback_summary: None,
+            taints: Vec::new(),
         }
     }
 

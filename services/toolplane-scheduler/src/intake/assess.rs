@@ -18,7 +18,7 @@ use super::asker::Asker;
 use super::decide::{PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
 use super::refusals::{no_background, no_executor, runtime_error, schema_error};
-use super::request::decision_request;
+use super::request::{DecidedCall, decision_request};
 use super::resolve::Resolved;
 use super::spec::CallSpec;
 use super::tool::CallableTool;
@@ -62,6 +62,9 @@ impl Preparer {
         dry_run: bool,
     ) -> Result<Assessed, CallError> {
         let mut acceptance = acceptance(spec, telemetry_refs, now);
+        let evidence = spec.context.assurance.as_ref().map_or(&[][..], |said| said.evidence_refs.as_slice());
+        let session = spec.context.session_ref.as_deref();
+        acceptance.inherited_taints = self.taints.carried(&spec.caller.tenant, session, evidence).await?;
         let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
         let mut asker = Asker::of(spec);
         let (judged, plan) = match self.surface.resolve(&spec.tool, &spec.caller, spec.declaration_digest).await? {
@@ -159,7 +162,7 @@ impl Preparer {
         if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool.name, until, now) }.into());
         }
-        let request = decision_request(spec.into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
+        let request = decision_request(DecidedCall::new(spec, &acceptance.inherited_taints), (&spec.caller, asker), tool, inputs, &evaluation)?;
         let request = DecisionRequest { deadline_at: acceptance.deadline_at, dry_run, ..request };
         let mut word = self.permission.decide_new(&spec.caller, &request, now).await?;
         acceptance.hooks.append(&mut word.hooks);
@@ -238,6 +241,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.as_str().into()),
         caller_actor: caller.actor.as_deref().filter(|_| caller.authenticated).map(SmolStr::from),
         assurance: context.assurance.clone(),
+        inherited_taints: Vec::new(),
         permission_mode: context.permission_mode.clone(),
         background: scheduling.background,
         held_by_batch: spec.member.is_some(),

@@ -10,6 +10,7 @@ use toolplane_records::decision_request::{
 use toolplane_records::ids::{InvocationId, SurfaceId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::mode::Mode;
+use toolplane_records::taint::Taint;
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
@@ -28,6 +29,7 @@ pub(crate) struct DecidedCall<'a> {
     surface_id: Option<&'a SurfaceId>,
     mode: Option<&'a str>,
     assurance: Option<&'a CallAssurance>,
+    taints: &'a [Taint],
 }
 
 impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
@@ -40,7 +42,15 @@ impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
             surface_id: Some(&call.tool.surface_id),
             mode: context.permission_mode.as_deref(),
             assurance: context.assurance.as_ref(),
+            taints: &[],
         }
+    }
+}
+
+impl<'a> DecidedCall<'a> {
+    /// A new call that carries these taints.
+    pub(crate) fn new(call: &'a CallSpec, taints: &'a [Taint]) -> Self {
+        Self { taints, ..call.into() }
     }
 }
 
@@ -53,11 +63,17 @@ impl<'a> From<&'a Invocation> for DecidedCall<'a> {
             surface_id: call.surface_id.as_ref(),
             mode: call.permission_mode.as_deref(),
             assurance: call.assurance.as_ref(),
+            taints: &call.inherited_taints,
         }
     }
 }
 
 impl DecidedCall<'_> {
+    /// What is known to taint it: all, where its session is followed.
+    fn known_taints(&self) -> Option<Vec<Taint>> {
+        (self.session_ref.is_some() || !self.taints.is_empty()).then(|| self.taints.to_vec())
+    }
+
     /// The mode it was called in; none when it names none, or one this program does not know.
     fn mode(&self) -> Option<Mode> {
         self.mode.filter(|mode| !mode.is_empty()).and_then(Mode::parse)
@@ -95,6 +111,7 @@ pub(crate) fn decision_request(
             hooks: asker.verdicts.clone(),
             classifier: asker.classifier.clone(),
             assurance: call.assurance.cloned(),
+            taints: call.known_taints(),
         },
         asked_at: None,
         deadline_at: None,

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use toolplane_matching::may_speak_of_sandbox;
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::decision_request::{CallSignals, CallerContext, DecisionRequest, SafetyClaims};
+use toolplane_records::decision_request::{CallerContext, DecisionRequest, SafetyClaims};
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
@@ -70,6 +70,8 @@ struct Reusable {
     tool: Arc<ToolFacts>,
     declaration: Digest,
     safety: SafetyClaims,
+    /// What its session was given is known.
+    followed: bool,
     reach: Reach,
     decision: PermissionDecision,
 }
@@ -120,6 +122,7 @@ impl ReusableDecisions {
             tool: Arc::clone(&request.tool.facts),
             declaration: request.tool.declaration_digest,
             safety: request.safety.clone(),
+            followed: request.signals.taints.is_some(),
             reach,
             decision: decision.clone(),
         };
@@ -155,13 +158,13 @@ impl ReusableDecisions {
 /// sandbox.
 fn stands_alone(request: &DecisionRequest) -> bool {
     let DecisionRequest { signals, approval_ref, dry_run, input, .. } = request;
-    let silent = *signals == CallSignals::default() && approval_ref.is_none();
+    let silent = signals.is_silent() && approval_ref.is_none();
     silent && !dry_run && !may_speak_of_sandbox(&input.shown)
 }
 
 impl Reusable {
     fn stands_for(&self, request: &DecisionRequest) -> bool {
-        let DecisionRequest { caller, tool, safety, .. } = request;
+        let DecisionRequest { caller, tool, safety, signals, .. } = request;
         let CallerContext { tenant, actor_ref, caller_ref, roles, session_ref, surface_id, mode, can_ask } = caller;
         let surface = |caller: &CallerContext| {
             caller.surface_id.as_ref().map(SurfaceId::as_str) == surface_id.as_ref().map(SurfaceId::as_str)
@@ -174,8 +177,10 @@ impl Reusable {
             && self.caller.can_ask == *can_ask
             && (!self.reach.session || self.caller.session_ref == *session_ref)
             && (!self.reach.surface || surface(&self.caller));
+        // A rule may be about taints: nothing found is another thing than nothing known.
+        let same_session = self.followed == signals.taints.is_some();
         let same_tool = Arc::ptr_eq(&self.tool, &tool.facts) || self.tool == tool.facts;
-        same_caller && same_tool && self.declaration == tool.declaration_digest && self.safety == *safety
+        same_caller && same_session && same_tool && self.declaration == tool.declaration_digest && self.safety == *safety
     }
 
     /// The decision about another call that it stands for.

@@ -236,6 +236,7 @@ impl Bench {
             caller_ref: None,
             caller_actor: None,
             assurance: None,
+            inherited_taints: Vec::new(),
             permission_mode: None,
         };
         let decision = allow(&id);
@@ -317,6 +318,7 @@ fn succeeded(text: &str) -> Box<ReportedOutcome> {
         redaction_state: None,
         cleaned: Vec::new(),
         rendering_hints: None,
+        taints: Vec::new(),
     })
 }
 

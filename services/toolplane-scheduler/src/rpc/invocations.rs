@@ -21,6 +21,7 @@ use super::patience;
 use super::read::Reading;
 use super::status;
 use super::stream_limit::{StreamLimit, holding};
+use super::tainted::Tainted;
 use super::trails::Trails;
 use crate::calls::Calls;
 use crate::dispatch::{Admissions, Fleet};
@@ -28,6 +29,7 @@ use crate::error::CallError;
 use crate::groups::Groups;
 use crate::intake::{Preparer, SpecLimits};
 use crate::recheck::Approvals;
+use crate::taints::SessionTaints;
 use crate::watch::Watchers;
 
 /// What the handlers are made from.
@@ -42,6 +44,7 @@ pub(crate) struct InvocationParts {
     pub(crate) limits: SpecLimits,
     pub(crate) approvals: Approvals,
     pub(crate) watchers: Watchers,
+    pub(crate) taints: SessionTaints,
     pub(crate) streams: Arc<StreamLimit>,
 }
 
@@ -55,6 +58,7 @@ pub(crate) struct InvocationApi {
     canceling: Canceling,
     listing: Listing,
     reading: Reading,
+    tainted: Tainted,
     trails: Trails,
 }
 
@@ -82,6 +86,7 @@ impl InvocationApi {
             canceling: Canceling { calls: calls.clone(), approvals },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
             reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads, forms },
+            tainted: Tainted { taints: parts.taints, clock: calls.storage().clone() },
             trails: Trails { calls },
         }
     }
@@ -213,6 +218,20 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         reply(self.listing.workers(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn list_session_taints(
+        &self,
+        request: Request<v1::ListSessionTaintsRequest>,
+    ) -> Result<Response<v1::ListSessionTaintsResponse>, Status> {
+        reply(self.tainted.list(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn clear_session_taints(
+        &self,
+        request: Request<v1::ClearSessionTaintsRequest>,
+    ) -> Result<Response<v1::ClearSessionTaintsResponse>, Status> {
+        reply(self.tainted.clear(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn provide_input(

@@ -9,6 +9,7 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::result::Cleaned;
 
 use super::answer;
 use super::news::News;
@@ -110,8 +111,11 @@ impl CallReports {
                 self.news.left_out(name);
                 continue;
             }
-            for text in [&mut progress.message, &mut progress.current_step] {
-                self.parts.cleaning.said(&record, text);
+            let texts = [&mut progress.message, &mut progress.current_step].into_iter();
+            let found: Vec<Cleaned> = texts.flat_map(|text| self.parts.cleaning.said(&record, text)).collect();
+            if !self.noted(&record, &found).await {
+                self.news.left_out(name);
+                continue;
             }
             let command = |_: &_| Command::Progress { lease: lease.clone(), progress: progress.clone() };
             match self.parts.calls.command(&lease.call(), command).await {
@@ -135,12 +139,14 @@ impl CallReports {
         let nothing = PlannedOutput::default();
         let declared = plan.as_ref().map_or(&nothing, |plan| &plan.declared);
         let withheld = plan.as_ref().is_none_or(|plan| self.parts.endings.hooks_follow(plan));
+        let mut found = Vec::new();
         let partial = partial::read(reported, declared, |blocks| match withheld {
             // What hooks after the call may take away is shown to nobody before.
             true => blocks.clear(),
-            false => self.parts.cleaning.blocks(&record, blocks),
+            false => found = self.parts.cleaning.blocks(&record, blocks),
         })?;
-        if partial.content.is_empty() && partial.resume_token.is_none() {
+        let nothing = partial.content.is_empty() && partial.resume_token.is_none();
+        if nothing || !self.noted(&record, &found).await {
             return Ok(());
         }
         let command = |_: &_| Command::Partial { lease: lease.clone(), partial: partial.clone() };
@@ -188,8 +194,13 @@ impl CallReports {
     /// A running tool asks a question. A question without a person to answer it is declined at once.
     async fn ask(&self, lease: LeaseKey, mut asked: v1::InputRequested) {
         if let Ok(record) = self.parts.calls.cached(&lease.call()).await {
-            self.parts.cleaning.said(&record, &mut asked.prompt);
-            asked.schema.iter_mut().for_each(|schema| self.parts.cleaning.said_json(&record, schema));
+            let mut found = self.parts.cleaning.said(&record, &mut asked.prompt);
+            let schemas = asked.schema.iter_mut();
+            found.extend(schemas.flat_map(|schema| self.parts.cleaning.said_json(&record, schema)));
+            if !self.noted(&record, &found).await {
+                let input_id = asked.input_id;
+                return self.link.send(LeaseMessage::Input { lease, input_id, input: None, expired: false }.into());
+            }
         }
         let schema = field::optional::<_, JsonPayload>("schema", asked.schema).ok();
         let Some(schema) = schema.filter(|schema| answer::is_askable(schema.as_ref()) && !asked.input_id.is_empty())
@@ -205,6 +216,20 @@ impl CallReports {
             ttl_ms: asked.ttl_ms.into(),
         };
         self.command(&lease, |_| Command::RequestInput { lease: lease.clone(), input: input.clone() }).await;
+    }
+
+    /// Has the session of `record` know what was found in what its tool says while it runs. Nobody may be shown it where this fails.
+    async fn noted(&self, record: &Invocation, found: &[Cleaned]) -> bool {
+        let labels = self.parts.taints.labels(None, found);
+        if labels.is_empty() {
+            return true;
+        }
+        let noted = async { self.parts.taints.note(record, &labels, self.parts.calls.now().await?).await };
+        let noted: Result<(), RecordError> = noted.await;
+        if let Err(error) = &noted {
+            tracing::warn!(invocation_id = %record.invocation_id, %error, "what a running tool says is left out: its session could not be told");
+        }
+        noted.is_ok()
     }
 
     async fn command(&self, lease: &LeaseKey, command: impl Fn(&Invocation) -> Command) {

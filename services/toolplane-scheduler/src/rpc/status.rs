@@ -55,6 +55,10 @@ fn api(error: CallError) -> ApiError {
                 "the worker `{worker_id}` is connected under another credential; give each worker an id of its own"
             ),
         },
+        CallError::TaintsStay => ApiError::PermissionDenied {
+            reason: codes::TAINTS_STAY,
+            message: "what taints a session is not cleared here; it goes with time".to_owned(),
+        },
         CallError::Peer { peer, status } => {
             tracing::warn!(peer, code = ?status.code(), message = status.message(), "a peer failed");
             of_peer(peer, &status)

@@ -7,6 +7,7 @@ use crate::cleaning::Cleaning;
 use crate::dispatch::{Fleet, Starts};
 use crate::ending::Endings;
 use crate::provider_news::ProviderNews;
+use crate::taints::SessionTaints;
 
 /// What every worker is told when it connects.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,8 @@ pub(crate) struct WorkerParts {
     pub(crate) endings: Endings,
     /// Cleans what tools say while they run.
     pub(crate) cleaning: Cleaning,
+    /// Told what tools say that taints.
+    pub(crate) taints: SessionTaints,
     /// Told what workers hear of providers.
     pub(crate) news: ProviderNews,
     pub(crate) terms: WorkerTerms,

@@ -45,6 +45,12 @@ pub(crate) const COORDINATION: &str = "coordination/";
 /// Lock domains without tickets, since when; members are their records' ids.
 pub(crate) const IDLE_DOMAINS: &str = "idle/locks";
 
+/// Sessions that were given something that taints what they call, by the last time; members are those of [`member_of_taints`].
+pub(crate) const TAINTED: &str = "tainted";
+
+/// What the names of the records about them start with.
+const TAINTS: &str = "taints/";
+
 /// Where index entries go that nothing can be made of.
 pub(crate) const UNDECODABLE: &str = "undecodable/";
 
@@ -97,6 +103,31 @@ pub(crate) fn payload_uri(id: &InvocationId, digest: &Digest) -> String {
 /// What is remembered of an invocation that is no longer kept.
 pub(crate) fn tombstone(key: &InvocationKey) -> RecordKey {
     RecordKey::new(Family::Meta, format!("dedupe/{key}"))
+}
+
+/// What taints the calls of a session.
+pub(crate) fn session_taints(tenant: &TenantId, session: &str) -> RecordKey {
+    taints_of_member(&member_of_taints(tenant, session))
+}
+
+/// The same by the member of an index.
+pub(crate) fn taints_of_member(member: &str) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{TAINTS}{member}"))
+}
+
+/// The name of a session in the indexes of tainted ones. `/` within a tenant is written as `%`, which no identifier contains.
+pub(crate) fn member_of_taints(tenant: &TenantId, session: &str) -> String {
+    format!("{}/{session}", part(tenant.as_str()))
+}
+
+/// The member whose record this is.
+pub(crate) fn tainted_member(id: &str) -> Option<&str> {
+    id.strip_prefix(TAINTS)
+}
+
+/// The tainted sessions of a tenant, by the last time.
+pub(crate) fn tainted_sessions(tenant: &TenantId) -> String {
+    format!("{TAINTED}/{tenant}")
 }
 
 /// Why a key is under quarantine.

@@ -138,6 +138,8 @@ impl Placement for Shards {
                     self.at(call)
                 } else if let Some(number) = keys::shard_of_places(&key.id) {
                     Place::At(number)
+                } else if let Some(session) = keys::tainted_member(&key.id) {
+                    self.at(session)
                 } else if key.id.starts_with("quarantine/") {
                     Place::WithTheRest
                 } else {

@@ -271,6 +271,7 @@ fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
         redaction_state: None,
         cleaned: Vec::new(),
         rendering_hints: None,
+        taints: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::cluster::Members;
 use crate::groups::GroupRetention;
 use crate::storage::commit::{Builder, score};
 use crate::storage::{RecordError, keys};
+use crate::taints::SessionTaints;
 
 /// Ended calls read at once.
 const PAGE: usize = 256;
@@ -33,6 +34,7 @@ pub(crate) struct Retention {
     pub(crate) members: Arc<Members>,
     pub(crate) objects: PayloadStore,
     pub(crate) groups: GroupRetention,
+    pub(crate) taints: SessionTaints,
     /// How long ended calls are kept, milliseconds.
     pub(crate) retention_ms: i64,
     /// How long idempotency keys are remembered after their calls ended, milliseconds.
@@ -63,6 +65,7 @@ impl Retention {
             }
         }
         self.forget_keys(now).await?;
+        self.taints.tidy(now).await?;
         self.groups.tidy(now).await
     }
 

@@ -12,6 +12,7 @@ use toolplane_records::invocation::InputSafety;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::PermissionProfile;
+use toolplane_records::taint::Taint;
 use toolplane_records::time::Timestamp;
 use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, RiskLevel, ToolKind};
@@ -82,6 +83,11 @@ fn full() -> DecisionRequest {
                 authority: ClassifierAuthority::Deny,
             }),
             assurance: Some(CallAssurance { confidence: Confidence::new(0.3), ..CallAssurance::default() }),
+            taints: Some(vec![Taint {
+                label: "markup".into(),
+                invocation_ids: vec![InvocationId::from_trusted("inv_0")],
+                since: Timestamp::from_millis(3),
+            }]),
         },
         asked_at: Some(Timestamp::from_millis(1_700_000_000_001)),
         deadline_at: Some(Timestamp::from_millis(1_700_000_000_002)),

@@ -11,6 +11,7 @@ use toolplane_records::invocation::{
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::taint::Taint;
 use toolplane_records::vocabulary::{
     AbortReason, Band, Behavior, ContextModifierPolicy, EventClass, Hold, HookEvent, InterruptBehavior,
     InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, StartGuard,
@@ -191,6 +192,8 @@ fn invocation() -> Invocation {
         caller_ref: some("key:ci"),
         caller_actor: some("ci-bot"),
         assurance: Some(assurance()),
+        inherited_taints: vec![Taint { label: "markup".into(), invocation_ids: vec![id("inv-0")], since: at(3) }],
+        output_taints: vec!["instructions".into(), "untrusted".into()],
         permission_mode: some("plan"),
         post_hooks: Some(PostHooks { due_at: at(40), tries: 2 }),
     }

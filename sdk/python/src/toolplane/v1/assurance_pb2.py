@@ -22,15 +22,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ctoolplane/v1/assurance.proto\x12\x0ctoolplane.v1\"\x89\x01\n\rCallAssurance\x12\x17\n\nconfidence\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07verdict\x18\x02 \x01(\t\x12\x15\n\revidence_refs\x18\x03 \x03(\t\x12\x18\n\x10missing_evidence\x18\x04 \x03(\t\x12\x0e\n\x06taints\x18\x05 \x03(\tB\r\n\x0b_confidenceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ctoolplane/v1/assurance.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x89\x01\n\rCallAssurance\x12\x17\n\nconfidence\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07verdict\x18\x02 \x01(\t\x12\x15\n\revidence_refs\x18\x03 \x03(\t\x12\x18\n\x10missing_evidence\x18\x04 \x03(\t\x12\x0e\n\x06taints\x18\x05 \x03(\tB\r\n\x0b_confidence\"Y\n\x05Taint\x12\r\n\x05label\x18\x01 \x01(\t\x12\x16\n\x0einvocation_ids\x18\x02 \x03(\t\x12)\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"2\n\x0bKnownTaints\x12#\n\x06taints\x18\x01 \x03(\x0b\x32\x13.toolplane.v1.Taintb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.assurance_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CALLASSURANCE']._serialized_start=47
-  _globals['_CALLASSURANCE']._serialized_end=184
+  _globals['_CALLASSURANCE']._serialized_start=80
+  _globals['_CALLASSURANCE']._serialized_end=217
+  _globals['_TAINT']._serialized_start=219
+  _globals['_TAINT']._serialized_end=308
+  _globals['_KNOWNTAINTS']._serialized_start=310
+  _globals['_KNOWNTAINTS']._serialized_end=360
 # @@protoc_insertion_point(module_scope)

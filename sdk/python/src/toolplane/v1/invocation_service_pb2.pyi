@@ -402,6 +402,66 @@ class ListWorkersResponse(_message.Message):
     scheduler: str
     def __init__(self, workers: _Optional[_Iterable[_Union[_worker_pb2.WorkerRecord, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., scheduler: _Optional[str] = ...) -> None: ...
 
+class ListSessionTaintsRequest(_message.Message):
+    __slots__ = ("session_ref", "page_size", "page_token")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_ref: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSessionTaintsResponse(_message.Message):
+    __slots__ = ("sessions", "next_page_token")
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    sessions: _containers.RepeatedCompositeFieldContainer[SessionTaints]
+    next_page_token: str
+    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionTaints, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SessionTaints(_message.Message):
+    __slots__ = ("session_ref", "taints", "tainted_at", "kept_until", "cleared")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    TAINTS_FIELD_NUMBER: _ClassVar[int]
+    TAINTED_AT_FIELD_NUMBER: _ClassVar[int]
+    KEPT_UNTIL_FIELD_NUMBER: _ClassVar[int]
+    CLEARED_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    taints: _containers.RepeatedCompositeFieldContainer[_assurance_pb2.Taint]
+    tainted_at: _timestamp_pb2.Timestamp
+    kept_until: _timestamp_pb2.Timestamp
+    cleared: _containers.RepeatedCompositeFieldContainer[ClearedTaints]
+    def __init__(self, session_ref: _Optional[str] = ..., taints: _Optional[_Iterable[_Union[_assurance_pb2.Taint, _Mapping]]] = ..., tainted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kept_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., cleared: _Optional[_Iterable[_Union[ClearedTaints, _Mapping]]] = ...) -> None: ...
+
+class ClearedTaints(_message.Message):
+    __slots__ = ("labels", "by", "at", "reason")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    by: str
+    at: _timestamp_pb2.Timestamp
+    reason: str
+    def __init__(self, labels: _Optional[_Iterable[str]] = ..., by: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ClearSessionTaintsRequest(_message.Message):
+    __slots__ = ("session_ref", "labels", "reason")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    reason: str
+    def __init__(self, session_ref: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ClearSessionTaintsResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: SessionTaints
+    def __init__(self, session: _Optional[_Union[SessionTaints, _Mapping]] = ...) -> None: ...
+
 class ProvideInputRequest(_message.Message):
     __slots__ = ("invocation_id", "input_id", "input", "declined", "provided_by")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]

@@ -151,6 +151,16 @@ class InvocationServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersResponse.FromString,
                 _registered_method=True)
+        self.ListSessionTaints = channel.unary_unary(
+                '/toolplane.v1.InvocationService/ListSessionTaints',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsResponse.FromString,
+                _registered_method=True)
+        self.ClearSessionTaints = channel.unary_unary(
+                '/toolplane.v1.InvocationService/ClearSessionTaints',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.FromString,
+                _registered_method=True)
 
 
 class InvocationServiceServicer(object):
@@ -322,6 +332,20 @@ class InvocationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSessionTaints(self, request, context):
+        """Lists the sessions whose calls are tainted by what they were given, those tainted last first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClearSessionTaints(self, request, context):
+        """Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_InvocationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -439,6 +463,16 @@ def add_InvocationServiceServicer_to_server(servicer, server):
                     servicer.ListWorkers,
                     request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersResponse.SerializeToString,
+            ),
+            'ListSessionTaints': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSessionTaints,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsResponse.SerializeToString,
+            ),
+            'ClearSessionTaints': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClearSessionTaints,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1064,6 +1098,60 @@ class InvocationService(object):
             '/toolplane.v1.InvocationService/ListWorkers',
             toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersRequest.SerializeToString,
             toolplane_dot_v1_dot_invocation__service__pb2.ListWorkersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSessionTaints(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ListSessionTaints',
+            toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ListSessionTaintsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClearSessionTaints(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ClearSessionTaints',
+            toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.FromString,
             options,
             channel_credentials,
             insecure,

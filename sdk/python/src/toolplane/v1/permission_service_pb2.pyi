@@ -20,7 +20,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DecideRequest(_message.Message):
-    __slots__ = ("invocation_id", "tenant", "actor_ref", "tool_id", "tool_name", "namespace", "tool_kind", "tool_kind_code", "declaration_digest", "surface_id", "permission_input", "permission_profile", "safety", "unknown_facts", "trusted_facts", "can_ask", "mode", "request_time", "deadline_at", "aliases", "permission_matcher", "call_input_digest", "caller_roles", "session_ref", "caller_ref", "hook_verdicts", "classifier", "assurance", "redacted_fields", "dry_run", "approval_ref", "tool_registration")
+    __slots__ = ("invocation_id", "tenant", "actor_ref", "tool_id", "tool_name", "namespace", "tool_kind", "tool_kind_code", "declaration_digest", "surface_id", "permission_input", "permission_profile", "safety", "unknown_facts", "trusted_facts", "can_ask", "mode", "request_time", "deadline_at", "aliases", "permission_matcher", "call_input_digest", "caller_roles", "session_ref", "caller_ref", "hook_verdicts", "classifier", "assurance", "redacted_fields", "dry_run", "approval_ref", "tool_registration", "known_taints")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TENANT_FIELD_NUMBER: _ClassVar[int]
     ACTOR_REF_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +53,7 @@ class DecideRequest(_message.Message):
     DRY_RUN_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_REF_FIELD_NUMBER: _ClassVar[int]
     TOOL_REGISTRATION_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_TAINTS_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     tenant: str
     actor_ref: str
@@ -85,7 +86,8 @@ class DecideRequest(_message.Message):
     dry_run: bool
     approval_ref: str
     tool_registration: _payload_pb2.JsonPayload
-    def __init__(self, invocation_id: _Optional[str] = ..., tenant: _Optional[str] = ..., actor_ref: _Optional[str] = ..., tool_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., namespace: _Optional[str] = ..., tool_kind: _Optional[str] = ..., tool_kind_code: _Optional[_Union[_vocabulary_pb2.ToolKind, str]] = ..., declaration_digest: _Optional[str] = ..., surface_id: _Optional[str] = ..., permission_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., permission_profile: _Optional[_Union[_permission_profile_pb2.PermissionProfile, _Mapping]] = ..., safety: _Optional[_Union[_interface_pb2.InputSafety, _Mapping]] = ..., unknown_facts: _Optional[_Iterable[str]] = ..., trusted_facts: _Optional[_Iterable[str]] = ..., can_ask: bool = ..., mode: _Optional[str] = ..., request_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., aliases: _Optional[_Iterable[str]] = ..., permission_matcher: _Optional[str] = ..., call_input_digest: _Optional[str] = ..., caller_roles: _Optional[_Iterable[str]] = ..., session_ref: _Optional[str] = ..., caller_ref: _Optional[str] = ..., hook_verdicts: _Optional[_Iterable[_Union[_rule_pb2.HookVerdict, _Mapping]]] = ..., classifier: _Optional[_Union[_rule_pb2.ClassifierCheck, _Mapping]] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., redacted_fields: _Optional[_Iterable[str]] = ..., dry_run: bool = ..., approval_ref: _Optional[str] = ..., tool_registration: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    known_taints: _assurance_pb2.KnownTaints
+    def __init__(self, invocation_id: _Optional[str] = ..., tenant: _Optional[str] = ..., actor_ref: _Optional[str] = ..., tool_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., namespace: _Optional[str] = ..., tool_kind: _Optional[str] = ..., tool_kind_code: _Optional[_Union[_vocabulary_pb2.ToolKind, str]] = ..., declaration_digest: _Optional[str] = ..., surface_id: _Optional[str] = ..., permission_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., permission_profile: _Optional[_Union[_permission_profile_pb2.PermissionProfile, _Mapping]] = ..., safety: _Optional[_Union[_interface_pb2.InputSafety, _Mapping]] = ..., unknown_facts: _Optional[_Iterable[str]] = ..., trusted_facts: _Optional[_Iterable[str]] = ..., can_ask: bool = ..., mode: _Optional[str] = ..., request_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., aliases: _Optional[_Iterable[str]] = ..., permission_matcher: _Optional[str] = ..., call_input_digest: _Optional[str] = ..., caller_roles: _Optional[_Iterable[str]] = ..., session_ref: _Optional[str] = ..., caller_ref: _Optional[str] = ..., hook_verdicts: _Optional[_Iterable[_Union[_rule_pb2.HookVerdict, _Mapping]]] = ..., classifier: _Optional[_Union[_rule_pb2.ClassifierCheck, _Mapping]] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., redacted_fields: _Optional[_Iterable[str]] = ..., dry_run: bool = ..., approval_ref: _Optional[str] = ..., tool_registration: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., known_taints: _Optional[_Union[_assurance_pb2.KnownTaints, _Mapping]] = ...) -> None: ...
 
 class DecideResponse(_message.Message):
     __slots__ = ("decision", "approval", "explanation", "hooks", "reach")

@@ -1,10 +1,11 @@
 use parking_lot::Mutex;
 use toolplane_records::assurance::CallAssurance;
-use toolplane_records::decision_request::CalledTool;
+use toolplane_records::decision_request::{CallSignals, CalledTool};
 use toolplane_records::ids::{ApprovalId, DecisionId, InvocationId, TenantId, ToolId};
 use toolplane_records::invocation::InputSafety;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::taint::Taint;
 use toolplane_records::time::Timestamp;
 
 use super::*;
@@ -97,6 +98,7 @@ async fn whatever_is_always_looked_at_must_be_the_same() {
     };
     let named = ToolFacts::named(ToolId::from_trusted("tool_notes"), "notes.drop", "notes");
     let hooked = CallSignals { assurance: Some(CallAssurance::default()), ..CallSignals::default() };
+    let taint = Taint { label: "markup".into(), invocation_ids: Vec::new(), since: now() };
     let read_only = InputSafety { is_read_only: true, ..InputSafety::default() };
     let asking = |json: &str| {
         let mut request = base();
@@ -116,6 +118,8 @@ async fn whatever_is_always_looked_at_must_be_the_same() {
         DecisionRequest { safety: SafetyClaims { trusted: vec!["is_read_only".into()], ..base().safety }, ..base() },
         DecisionRequest { safety: SafetyClaims { unknown: vec!["is_read_only".into()], ..base().safety }, ..base() },
         DecisionRequest { signals: hooked, ..base() },
+        DecisionRequest { signals: CallSignals { taints: Some(Vec::new()), ..CallSignals::default() }, ..base() },
+        DecisionRequest { signals: CallSignals { taints: Some(vec![taint]), ..CallSignals::default() }, ..base() },
         DecisionRequest { approval_ref: Some(ApprovalId::from_trusted("appr_1")), ..base() },
         DecisionRequest { dry_run: true, ..base() },
         asking(r#"{"dangerouslyDisableSandbox":true}"#),

@@ -55,6 +55,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         caller_ref: None,
         caller_actor: None,
         assurance: None,
+        inherited_taints: Vec::new(),
         permission_mode: None,
         batch: share.batch,
     };

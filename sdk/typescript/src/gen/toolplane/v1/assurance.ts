@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
 
 export const protobufPackage = "toolplane.v1";
 
@@ -22,6 +23,22 @@ export interface CallAssurance {
   missingEvidence: string[];
   /** Labels of untrusted material the arguments were made from, e.g. `web`. */
   taints: string[];
+}
+
+/** What was found in outputs that the caller of a call was given before, so that rules about `taint:<label>` are about the call. */
+export interface Taint {
+  /** What was found: `instructions`, `markup`, `invisible`, or `untrusted` for an output of a tool whose author is not trusted. */
+  label: string;
+  /** Calls whose outputs had it, the newest last; of many, the first four and the newest four. */
+  invocationIds: string[];
+  /** When the first of them ended. */
+  since: Date | undefined;
+}
+
+/** What the platform knows to taint a call. */
+export interface KnownTaints {
+  /** One for each label; empty where the session of the call was followed and nothing was found. */
+  taints: Taint[];
 }
 
 function createBaseCallAssurance(): CallAssurance {
@@ -127,6 +144,140 @@ export const CallAssurance: MessageFns<CallAssurance> = {
   },
 };
 
+function createBaseTaint(): Taint {
+  return { label: "", invocationIds: [], since: undefined };
+}
+
+export const Taint: MessageFns<Taint> = {
+  encode(message: Taint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.label !== "") {
+      writer.uint32(10).string(message.label);
+    }
+    for (const v of message.invocationIds) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Taint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTaint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.label = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.invocationIds.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Taint>): Taint {
+    return Taint.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Taint>): Taint {
+    const message = createBaseTaint();
+    message.label = object.label ?? "";
+    message.invocationIds = object.invocationIds?.map((e) => e) || [];
+    message.since = object.since ?? undefined;
+    return message;
+  },
+};
+
+function createBaseKnownTaints(): KnownTaints {
+  return { taints: [] };
+}
+
+export const KnownTaints: MessageFns<KnownTaints> = {
+  encode(message: KnownTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.taints) {
+      Taint.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KnownTaints {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKnownTaints();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.taints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<KnownTaints>): KnownTaints {
+    return KnownTaints.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<KnownTaints>): KnownTaints {
+    const message = createBaseKnownTaints();
+    message.taints = object.taints?.map((e) => Taint.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -135,6 +286,18 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -19,7 +19,7 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Approval } from "./approval.js";
-import { CallAssurance } from "./assurance.js";
+import { CallAssurance, Taint } from "./assurance.js";
 import { Batch } from "./batch.js";
 import { PermissionDecision } from "./decision.js";
 import { ToolError } from "./error.js";
@@ -490,6 +490,72 @@ export interface ListWorkersResponse {
   nextPageToken: string;
   /** The scheduler that answers, by the name in the records of the workers whose streams it holds. */
   scheduler: string;
+}
+
+/** Asks which sessions are tainted. */
+export interface ListSessionTaintsRequest {
+  /** Only this session, when given. */
+  sessionRef: string;
+  /** Most sessions per page; 0 takes the server's own, larger values are cut to 1000. */
+  pageSize: number;
+  /** Where to go on; from the answer before. */
+  pageToken: string;
+}
+
+/** The sessions. */
+export interface ListSessionTaintsResponse {
+  /** The sessions. */
+  sessions: SessionTaints[];
+  /** Where to go on; empty at the end. */
+  nextPageToken: string;
+}
+
+/** What the calls of a session carry. */
+export interface SessionTaints {
+  /** The session. */
+  sessionRef: string;
+  /** One for each label; empty where all of them were cleared. */
+  taints: Taint[];
+  /** When it was given the last output that taints. */
+  taintedAt:
+    | Date
+    | undefined;
+  /** Until when this is kept, if no other output comes. */
+  keptUntil:
+    | Date
+    | undefined;
+  /** Who cleared what of it, the newest last; of many, the newest eight. */
+  cleared: ClearedTaints[];
+}
+
+/** What somebody took away from a session. */
+export interface ClearedTaints {
+  /** The labels that were there. */
+  labels: string[];
+  /** Who did it, by the name of the credential. */
+  by: string;
+  /** When. */
+  at:
+    | Date
+    | undefined;
+  /** Why. */
+  reason: string;
+}
+
+/** Clears what taints a session. */
+export interface ClearSessionTaintsRequest {
+  /** The session. */
+  sessionRef: string;
+  /** Only these labels; all when empty. */
+  labels: string[];
+  /** Why; kept with the session. Required. */
+  reason: string;
+}
+
+/** What is left. */
+export interface ClearSessionTaintsResponse {
+  /** The session. */
+  session: SessionTaints | undefined;
 }
 
 /** Answers the question of a call that needs input. */
@@ -3736,6 +3802,482 @@ export const ListWorkersResponse: MessageFns<ListWorkersResponse> = {
   },
 };
 
+function createBaseListSessionTaintsRequest(): ListSessionTaintsRequest {
+  return { sessionRef: "", pageSize: 0, pageToken: "" };
+}
+
+export const ListSessionTaintsRequest: MessageFns<ListSessionTaintsRequest> = {
+  encode(message: ListSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionTaintsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
+    return ListSessionTaintsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
+    const message = createBaseListSessionTaintsRequest();
+    message.sessionRef = object.sessionRef ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.pageToken = object.pageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseListSessionTaintsResponse(): ListSessionTaintsResponse {
+  return { sessions: [], nextPageToken: "" };
+}
+
+export const ListSessionTaintsResponse: MessageFns<ListSessionTaintsResponse> = {
+  encode(message: ListSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sessions) {
+      SessionTaints.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionTaintsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessions.push(SessionTaints.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
+    return ListSessionTaintsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
+    const message = createBaseListSessionTaintsResponse();
+    message.sessions = object.sessions?.map((e) => SessionTaints.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseSessionTaints(): SessionTaints {
+  return { sessionRef: "", taints: [], taintedAt: undefined, keptUntil: undefined, cleared: [] };
+}
+
+export const SessionTaints: MessageFns<SessionTaints> = {
+  encode(message: SessionTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    for (const v of message.taints) {
+      Taint.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.taintedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.taintedAt), writer.uint32(26).fork()).join();
+    }
+    if (message.keptUntil !== undefined) {
+      Timestamp.encode(toTimestamp(message.keptUntil), writer.uint32(34).fork()).join();
+    }
+    for (const v of message.cleared) {
+      ClearedTaints.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SessionTaints {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSessionTaints();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.taints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.taintedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.keptUntil = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cleared.push(ClearedTaints.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SessionTaints>): SessionTaints {
+    return SessionTaints.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SessionTaints>): SessionTaints {
+    const message = createBaseSessionTaints();
+    message.sessionRef = object.sessionRef ?? "";
+    message.taints = object.taints?.map((e) => Taint.fromPartial(e)) || [];
+    message.taintedAt = object.taintedAt ?? undefined;
+    message.keptUntil = object.keptUntil ?? undefined;
+    message.cleared = object.cleared?.map((e) => ClearedTaints.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseClearedTaints(): ClearedTaints {
+  return { labels: [], by: "", at: undefined, reason: "" };
+}
+
+export const ClearedTaints: MessageFns<ClearedTaints> = {
+  encode(message: ClearedTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.labels) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.by !== "") {
+      writer.uint32(18).string(message.by);
+    }
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(26).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearedTaints {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearedTaints();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.labels.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearedTaints>): ClearedTaints {
+    return ClearedTaints.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearedTaints>): ClearedTaints {
+    const message = createBaseClearedTaints();
+    message.labels = object.labels?.map((e) => e) || [];
+    message.by = object.by ?? "";
+    message.at = object.at ?? undefined;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseClearSessionTaintsRequest(): ClearSessionTaintsRequest {
+  return { sessionRef: "", labels: [], reason: "" };
+}
+
+export const ClearSessionTaintsRequest: MessageFns<ClearSessionTaintsRequest> = {
+  encode(message: ClearSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    for (const v of message.labels) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearSessionTaintsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.labels.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
+    return ClearSessionTaintsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
+    const message = createBaseClearSessionTaintsRequest();
+    message.sessionRef = object.sessionRef ?? "";
+    message.labels = object.labels?.map((e) => e) || [];
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseClearSessionTaintsResponse(): ClearSessionTaintsResponse {
+  return { session: undefined };
+}
+
+export const ClearSessionTaintsResponse: MessageFns<ClearSessionTaintsResponse> = {
+  encode(message: ClearSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      SessionTaints.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearSessionTaintsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = SessionTaints.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
+    return ClearSessionTaintsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
+    const message = createBaseClearSessionTaintsResponse();
+    message.session = (object.session !== undefined && object.session !== null)
+      ? SessionTaints.fromPartial(object.session)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseProvideInputRequest(): ProvideInputRequest {
   return { invocationId: "", inputId: "", input: undefined, declined: false, providedBy: "" };
 }
@@ -6002,6 +6544,30 @@ export const InvocationServiceService = {
     responseSerialize: (value: ListWorkersResponse): Buffer => Buffer.from(ListWorkersResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListWorkersResponse => ListWorkersResponse.decode(value),
   },
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints: {
+    path: "/toolplane.v1.InvocationService/ListSessionTaints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListSessionTaintsRequest): Buffer =>
+      Buffer.from(ListSessionTaintsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListSessionTaintsRequest => ListSessionTaintsRequest.decode(value),
+    responseSerialize: (value: ListSessionTaintsResponse): Buffer =>
+      Buffer.from(ListSessionTaintsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListSessionTaintsResponse => ListSessionTaintsResponse.decode(value),
+  },
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints: {
+    path: "/toolplane.v1.InvocationService/ClearSessionTaints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ClearSessionTaintsRequest): Buffer =>
+      Buffer.from(ClearSessionTaintsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ClearSessionTaintsRequest => ClearSessionTaintsRequest.decode(value),
+    responseSerialize: (value: ClearSessionTaintsResponse): Buffer =>
+      Buffer.from(ClearSessionTaintsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ClearSessionTaintsResponse => ClearSessionTaintsResponse.decode(value),
+  },
 } as const;
 
 export interface InvocationServiceServer extends UntypedServiceImplementation {
@@ -6058,6 +6624,10 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listBatches: handleUnaryCall<ListBatchesRequest, ListBatchesResponse>;
   /** Lists the workers of the whole cluster, whichever scheduler they are connected to, and those that were lost. */
   listWorkers: handleUnaryCall<ListWorkersRequest, ListWorkersResponse>;
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints: handleUnaryCall<ListSessionTaintsRequest, ListSessionTaintsResponse>;
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints: handleUnaryCall<ClearSessionTaintsRequest, ClearSessionTaintsResponse>;
 }
 
 export interface InvocationServiceClient extends Client {
@@ -6390,6 +6960,38 @@ export interface InvocationServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListWorkersResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
   ): ClientUnaryCall;
 }
 

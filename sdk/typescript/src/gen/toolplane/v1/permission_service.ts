@@ -19,7 +19,7 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Approval } from "./approval.js";
-import { CallAssurance } from "./assurance.js";
+import { CallAssurance, KnownTaints } from "./assurance.js";
 import { PermissionDecision } from "./decision.js";
 import { Formed, FormSpec } from "./form.js";
 import { ToolHook } from "./hook.js";
@@ -115,7 +115,11 @@ export interface DecideRequest {
    * The registration `declaration_digest` is made over, as JSON, so that people can be shown what they approve, and an edit of
    * the input can be checked before it counts.
    */
-  toolRegistration: JsonPayload | undefined;
+  toolRegistration:
+    | JsonPayload
+    | undefined;
+  /** What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session. */
+  knownTaints: KnownTaints | undefined;
 }
 
 /** The decision. */
@@ -141,7 +145,8 @@ export interface DecideResponse {
 /**
  * Says that a decision stands for every call under the same policy digest that has the same tenant, caller, roles, tool,
  * declaration, safety facts with what is unknown and trusted of them, mode and `can_ask`, no approval, and of which neither
- * hooks, a classifier nor the agent's assurance say anything; and that differs only in what was not looked at.
+ * hooks, a classifier nor the agent's assurance say anything, which nothing is known to taint, and whose sessions are followed or not
+ * alike; and that differs only in what was not looked at.
  *
  * Only a plain allow or deny says so: no question, no hook that was asked, no rule that has an end, and none that only watches.
  */
@@ -463,6 +468,7 @@ function createBaseDecideRequest(): DecideRequest {
     dryRun: false,
     approvalRef: "",
     toolRegistration: undefined,
+    knownTaints: undefined,
   };
 }
 
@@ -563,6 +569,9 @@ export const DecideRequest: MessageFns<DecideRequest> = {
     }
     if (message.toolRegistration !== undefined) {
       JsonPayload.encode(message.toolRegistration, writer.uint32(258).fork()).join();
+    }
+    if (message.knownTaints !== undefined) {
+      KnownTaints.encode(message.knownTaints, writer.uint32(266).fork()).join();
     }
     return writer;
   },
@@ -836,6 +845,14 @@ export const DecideRequest: MessageFns<DecideRequest> = {
             message.toolRegistration = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 33: {
+            if (tag !== 266) {
+              break;
+            }
+
+            message.knownTaints = KnownTaints.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -896,6 +913,9 @@ export const DecideRequest: MessageFns<DecideRequest> = {
     message.approvalRef = object.approvalRef ?? "";
     message.toolRegistration = (object.toolRegistration !== undefined && object.toolRegistration !== null)
       ? JsonPayload.fromPartial(object.toolRegistration)
+      : undefined;
+    message.knownTaints = (object.knownTaints !== undefined && object.knownTaints !== null)
+      ? KnownTaints.fromPartial(object.knownTaints)
       : undefined;
     return message;
   },
