@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toolplane_records::json::{self, NotJson, Rewrite};
 
-use crate::detect::{self, Detector, Span};
+use crate::detect::{self, Detector, Head, Span};
 use crate::findings::Findings;
 use crate::invisible;
 use crate::policy::{Class, CleaningPolicy, Treatment};
@@ -28,7 +28,7 @@ struct Parts {
 }
 
 impl Cleaner {
-    /// The cleaner of `policy`. Its patterns are made here, which takes some ten milliseconds: make one and use it often.
+    /// The cleaner of `policy`. Patterns are made when the first text is cleaned, once for all cleaners of a process.
     pub fn new(policy: &CleaningPolicy) -> Self {
         Self(Arc::new(Parts { policy: policy.clone(), detector: Detector::new(policy) }))
     }
@@ -62,7 +62,9 @@ impl Cleaner {
         }
         let mut out = Vec::with_capacity(bytes.len() + 64);
         write(bytes, 0..bytes.len(), &spans, &mut out);
-        self.again(&mut out, 0, found);
+        if leaves_joints(bytes, &spans) {
+            self.again(&mut out, 0, found);
+        }
         Cow::Owned(out)
     }
 
@@ -98,7 +100,12 @@ impl Cleaner {
 
     /// Every place in `text`, in order.
     pub(crate) fn spans(&self, text: &[u8]) -> Vec<Span> {
-        let mut spans = self.0.detector.find(&without_escapes(text));
+        self.spans_below(text, 0, None)
+    }
+
+    /// The same of a text of which a line begins at `from`, below the head of a table if there is one.
+    pub(crate) fn spans_below(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {
+        let mut spans = self.0.detector.find(&without_escapes(text), from, head);
         let treatment = self.0.policy.invisible;
         if treatment != Treatment::Keep {
             let before = spans.len();
@@ -111,6 +118,17 @@ impl Cleaner {
         }
         spans
     }
+}
+
+/// Whether something may be found only now that `spans` are replaced: what stands right beside one of them. Where spaces, quotes and the like
+/// are between, nothing has changed for it.
+pub(crate) fn leaves_joints(text: &[u8], spans: &[Span]) -> bool {
+    let apart = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'`<>&,;".contains(byte));
+    spans.iter().filter(|span| span.treatment == Treatment::Mask).any(|span| {
+        let before = span.range.start.checked_sub(1).and_then(|at| text.get(at));
+        // A name stands before its value.
+        !(apart(before) || matches!(before, Some(b'=' | b':'))) || !apart(text.get(span.range.end))
+    })
 }
 
 /// The text with spaces in the place of the escapes that colour it in a terminal: a letter that ends one is no part of what follows.

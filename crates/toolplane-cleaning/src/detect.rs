@@ -8,16 +8,19 @@ mod numbers;
 mod personal;
 mod secret_name;
 mod secret_value;
+mod table;
 mod vendors;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{CaptureLocations, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::cleaner::REPLACEMENT;
 use crate::policy::{Class, CleaningPolicy, Treatment};
 
 pub(crate) use key_block::open_block;
+pub(crate) use table::{Head, head_after};
 
 /// One way to know something by its form.
 #[derive(Debug)]
@@ -32,11 +35,14 @@ pub(crate) struct Rule {
     pub(crate) before: fn(&[u8]) -> bool,
     /// What stands in its place; the name in brackets where there is nothing better.
     pub(crate) instead: Option<&'static str>,
+    /// Where the group begins in a match that ends with it; patterns that are met often say so, because to ask the pattern takes most of the
+    /// time.
+    pub(crate) value_at: Option<fn(&[u8]) -> usize>,
 }
 
 impl Rule {
     const fn new(name: &'static str, pattern: &'static str) -> Self {
-        Self { name, pattern, check: |_| true, before: |_| true, instead: None }
+        Self { name, pattern, check: |_| true, before: |_| true, instead: None, value_at: None }
     }
 
     const fn checked(name: &'static str, pattern: &'static str, check: fn(&[u8]) -> bool) -> Self {
@@ -54,24 +60,34 @@ pub(crate) struct Span {
     pub(crate) instead: Option<&'static str>,
 }
 
-/// The rules that one policy asks for, ready to be used.
+/// What one policy asks for.
 #[derive(Debug)]
 pub(crate) struct Detector {
+    policy: CleaningPolicy,
+    /// The rules of its classes; made when the first text is looked at.
+    rules: &'static OnceLock<RuleSet>,
+}
+
+/// The rules of some classes. Patterns say nothing of treatments, so all policies of a process share them.
+#[derive(Debug)]
+struct RuleSet {
     /// Which rules have to be looked at: one pass over a text, whatever their number.
     set: RegexSet,
-    rules: Vec<Ready>,
-    /// What is done about blocks of private keys, which are no pattern.
-    key_blocks: Option<Treatment>,
+    rules: Vec<&'static Ready>,
 }
 
 #[derive(Debug)]
 struct Ready {
     rule: &'static Rule,
     class: Class,
-    treatment: Treatment,
     regex: Regex,
     group: usize,
 }
+
+/// The rules of each class, once they were needed.
+static READY: [OnceLock<Vec<Ready>>; Class::ALL.len()] = [const { OnceLock::new() }; Class::ALL.len()];
+/// The rules of several classes; each class has a bit of the index.
+static SETS: [OnceLock<RuleSet>; 1 << Class::ALL.len()] = [const { OnceLock::new() }; 1 << Class::ALL.len()];
 
 /// The rules of each class.
 fn tables(class: Class) -> &'static [&'static [Rule]] {
@@ -90,35 +106,89 @@ fn rules(class: Class) -> impl Iterator<Item = &'static Rule> {
 }
 
 impl Detector {
-    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each of them")]
+    /// What `policy` asks for. Nothing is made yet.
     pub(crate) fn new(policy: &CleaningPolicy) -> Self {
-        let wanted = Class::ALL.into_iter().filter(|class| policy.of(*class) != Treatment::Keep);
-        let rules = wanted.flat_map(|class| rules(class).map(move |rule| (class, rule)));
-        let rules: Vec<Ready> = rules
-            .map(|(class, rule)| {
-                let regex = RegexBuilder::new(rule.pattern).build().expect("a pattern of a table");
-                let group = regex.capture_names().position(|name| name == Some("v")).unwrap_or(0);
-                Ready { rule, class, treatment: policy.of(class), regex, group }
-            })
-            .collect();
-        let patterns = rules.iter().map(|ready| ready.rule.pattern);
-        let set = RegexSetBuilder::new(patterns).dfa_size_limit(16 << 20).build().expect("patterns of tables");
-        let key_blocks = Some(policy.credentials).filter(|treatment| *treatment != Treatment::Keep);
-        Self { set, rules, key_blocks }
+        let bits = Class::ALL.iter().enumerate().filter(|(_, class)| policy.of(**class) != Treatment::Keep);
+        let index = bits.fold(0, |index, (bit, _)| index | 1 << bit);
+        Self { policy: policy.clone(), rules: &SETS[index] }
     }
 
-    /// Every place in `text` that is found by its form, in order, none in another.
-    pub(crate) fn find(&self, text: &[u8]) -> Vec<Span> {
+    /// Every place in `text` that is found by its form, in order, none in another. A line begins at `from`, below the head of a table if
+    /// there is one.
+    pub(crate) fn find(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {
         let mut spans = Vec::new();
-        for index in self.set.matches(text) {
-            self.rules[index].find(text, &mut spans);
+        let RuleSet { set, rules } = self.rules.get_or_init(|| RuleSet::of(&self.policy));
+        let mut covered = Covered::default();
+        for index in set.matches(text) {
+            let (rule, before) = (rules[index], spans.len());
+            rule.find(text, self.policy.of(rule.class), &covered, &mut spans);
+            covered.add(&spans[before..]);
         }
-        if let Some(treatment) = self.key_blocks {
-            let (class, rule) = (Class::Credentials, key_block::NAME);
-            spans.extend(key_block::find(text).map(|range| Span { range, class, treatment, rule, instead: None }));
+        let treatment = self.policy.credentials;
+        if treatment != Treatment::Keep {
+            let class = Class::Credentials;
+            let span = |range, rule| Span { range, class, treatment, rule, instead: None };
+            spans.extend(key_block::find(text).map(|range| span(range, key_block::NAME)));
+            spans.extend(table::find(text, from, head).into_iter().map(|range| span(range, table::NAME)));
         }
         spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
         merged(spans)
+    }
+}
+
+impl RuleSet {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each of them")]
+    fn of(policy: &CleaningPolicy) -> Self {
+        let wanted = Class::ALL.into_iter().enumerate().filter(|(_, class)| policy.of(*class) != Treatment::Keep);
+        let of_class = |(index, class): (usize, Class)| {
+            READY[index].get_or_init(|| rules(class).map(|rule| Ready::new(class, rule)).collect())
+        };
+        let rules: Vec<&'static Ready> = wanted.flat_map(of_class).collect();
+        let patterns = rules.iter().map(|ready| ready.rule.pattern);
+        let set = RegexSetBuilder::new(patterns).dfa_size_limit(16 << 20).build().expect("patterns of tables");
+        Self { set, rules }
+    }
+}
+
+/// What earlier rules have found in a text and is replaced: in order, none in another.
+#[derive(Debug, Default)]
+struct Covered(Vec<Range<usize>>);
+
+/// Asks for ever later places.
+struct CoveredReader<'a> {
+    ranges: &'a [Range<usize>],
+    at: usize,
+}
+
+impl Covered {
+    /// Adds what one rule has found.
+    fn add(&mut self, found: &[Span]) {
+        let before = self.0.len();
+        let masked = found.iter().filter(|span| span.treatment == Treatment::Mask);
+        self.0.extend(masked.map(|span| span.range.clone()));
+        if before == 0 || before == self.0.len() {
+            return;
+        }
+        self.0.sort_by_key(|range| range.start);
+        self.0.dedup_by(|later, earlier| {
+            let joins = later.start < earlier.end;
+            earlier.end = if joins { earlier.end.max(later.end) } else { earlier.end };
+            joins
+        });
+    }
+
+    fn reader(&self) -> CoveredReader<'_> {
+        CoveredReader { ranges: &self.0, at: 0 }
+    }
+}
+
+impl CoveredReader<'_> {
+    /// Whether `value` lies within something that is found already.
+    fn has(&mut self, value: Range<usize>) -> bool {
+        while self.ranges.get(self.at).is_some_and(|range| range.end < value.end) {
+            self.at += 1;
+        }
+        self.ranges.get(self.at).is_some_and(|range| range.start <= value.start && value.end <= range.end)
     }
 }
 
@@ -136,24 +206,44 @@ fn merged(spans: Vec<Span>) -> Vec<Span> {
 }
 
 impl Ready {
-    fn find(&self, text: &[u8], spans: &mut Vec<Span>) {
-        let mut at = 0;
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each of them")]
+    fn new(class: Class, rule: &'static Rule) -> Self {
+        let regex = RegexBuilder::new(rule.pattern).build().expect("a pattern of a table");
+        let group = regex.capture_names().position(|name| name == Some("v")).unwrap_or(0);
+        Self { rule, class, regex, group }
+    }
+
+    /// Where the value of a match is.
+    fn value(&self, text: &[u8], whole: Range<usize>, places: &mut CaptureLocations) -> Option<(usize, usize)> {
+        if let Some(value_at) = self.rule.value_at {
+            return Some((whole.start + value_at(&text[whole.clone()]), whole.end));
+        }
+        self.regex.captures_read_at(places, text, whole.start)?;
+        places.get(self.group)
+    }
+
+    fn find(&self, text: &[u8], treatment: Treatment, covered: &Covered, spans: &mut Vec<Span>) {
+        let (mut at, mut places, mut covered) = (0, self.regex.capture_locations(), covered.reader());
         while at <= text.len() {
-            let Some(found) = self.regex.captures_at(text, at) else { return };
-            // A pattern without its group is one whose group is not part of it: nothing is found.
-            let Some(whole) = found.get(0) else { return };
+            // Where a match is costs little; where its value begins costs most of the time.
+            let Some(whole) = self.regex.find_at(text, at) else { return };
             at = whole.end().max(at + 1);
-            let Some(value) = found.get(self.group) else { continue };
+            // A pattern without its group is one whose group is not part of it: nothing is found.
+            let Some((start, end)) = self.value(text, whole.range(), &mut places) else { continue };
+            let value = &text[start..end];
             // What only stands around it may stand around the next one too.
-            at = at.min(value.end().max(whole.start() + 1));
+            at = at.min(end.max(whole.start() + 1));
+            if covered.has(start..end) {
+                continue;
+            }
             // What stands in the place of something is nothing to be found.
-            let clean = value.as_bytes().starts_with(REPLACEMENT.as_bytes());
-            if !clean && (self.rule.check)(value.as_bytes()) && (self.rule.before)(&text[..whole.start()]) {
-                let Self { rule, class, treatment, .. } = self;
+            let clean = value.starts_with(REPLACEMENT.as_bytes());
+            if !clean && (self.rule.check)(value) && (self.rule.before)(&text[..whole.start()]) {
+                let Self { rule, class, .. } = self;
                 spans.push(Span {
-                    range: value.range(),
+                    range: start..end,
                     class: *class,
-                    treatment: *treatment,
+                    treatment,
                     rule: rule.name,
                     instead: rule.instead,
                 });
@@ -186,6 +276,26 @@ mod tests {
                 assert!(names.insert(rule.name), "{} is there twice", rule.name);
             }
         }
-        assert!(!names.contains(key_block::NAME));
+        assert!(!names.contains(key_block::NAME) && !names.contains(table::NAME));
+    }
+
+    /// Where a rule says itself where its value begins, its pattern says the same.
+    #[test]
+    fn a_value_begins_where_its_group_does() {
+        let corpus = include_str!("../tests/it/corpus/credentials.tsv");
+        let mut compared = 0;
+        for rule in rules(Class::Credentials).filter(|rule| rule.value_at.is_some()) {
+            let (ready, plain) = (Ready::new(Class::Credentials, rule), Regex::new(rule.pattern).unwrap());
+            for line in corpus.lines() {
+                let text = line.replace(r#"\""#, "\"").replace(r"\n", "\n").into_bytes();
+                for found in plain.captures_iter(&text) {
+                    let said = ready.value(&text, found.get(0).unwrap().range(), &mut plain.capture_locations());
+                    let group = found.name("v").unwrap();
+                    assert_eq!(said, Some((group.start(), group.end())), "{}: {line}", rule.name);
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 30, "{compared}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::cleaner::{Cleaner, write};
-use crate::detect::{Span, open_block};
+use crate::cleaner::{Cleaner, leaves_joints, write};
+use crate::detect::{Head, Span, head_after, open_block};
 use crate::findings::Findings;
 use crate::policy::Treatment;
 
@@ -26,11 +26,13 @@ pub struct CleanStream {
     held: Vec<u8>,
     /// How much of `held` was written.
     written: usize,
+    /// The head of the table that what is written ends in.
+    head: Option<Head>,
 }
 
 impl CleanStream {
     pub(crate) fn new(cleaner: Cleaner) -> Self {
-        Self { cleaner, found: Findings::default(), held: Vec::new(), written: 0 }
+        Self { cleaner, found: Findings::default(), held: Vec::new(), written: 0, head: None }
     }
 
     /// Takes the next piece, and writes what may be kept to the end of `out`.
@@ -49,16 +51,19 @@ impl CleanStream {
 
     /// The bytes are over: writes what was held back, and says what was found in all of them.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Findings {
-        let spans = self.cleaner.spans(&self.held);
+        let spans = self.cleaner.spans_below(&self.held, self.written, self.head.as_ref());
         self.write(self.held.len(), &spans, out);
         self.found
     }
 
     fn advance(&mut self, out: &mut Vec<u8>) {
-        let spans = self.cleaner.spans(&self.held);
+        let spans = self.cleaner.spans_below(&self.held, self.written, self.head.as_ref());
         let cut = self.cut(&spans);
         if cut > self.written {
             self.write(cut, &spans, out);
+            // Where no line ends, no table goes on.
+            let ends = self.held[..cut].ends_with(b"\n");
+            self.head = head_after(&self.held[self.written..cut], self.head.take()).filter(|_| ends);
             let drop = cut.saturating_sub(CONTEXT);
             self.held.drain(..drop);
             self.written = cut - drop;
@@ -90,7 +95,9 @@ impl CleanStream {
         }
         let start = out.len();
         write(&self.held, self.written..cut, spans, out);
-        if spans.iter().filter(here).any(|span| span.treatment == Treatment::Mask) {
+        let masked: Vec<Span> =
+            spans.iter().filter(here).filter(|span| span.treatment == Treatment::Mask).cloned().collect();
+        if !masked.is_empty() && leaves_joints(&self.held, &masked) {
             self.cleaner.again(out, start, &mut self.found);
         }
     }
@@ -141,6 +148,7 @@ mod tests {
         check(&line.repeat(5_000));
         let words = "no line ends here, and mia@example.org writes; ".repeat(8_000);
         check(&words);
+        check(&format!("user,password\n{}", "ann,Tr0ub4dor-x9\n".repeat(9_000)));
         check(&"汉字没有空格13812345678汉字".repeat(9_000));
     }
 

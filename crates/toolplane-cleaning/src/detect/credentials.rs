@@ -23,6 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::checked("cookie", r#"(?i-u)\b(?:set-)?cookie:\s{0,4}(?P<v>[^\r\n"']{8,})"#, |value| value.contains(&b'=')),
     Rule {
         instead: STARS,
+        value_at: Some(after_equals),
         ..Rule::checked(
             "url_parameter",
             r#"(?i-u)[?&;#](?:[a-z0-9_-]{0,24}(?:signature|secret|password|passwd|credential)|(?:access|auth|id|refresh|session|security|private|personal|user|client|device|oauth|sso|login|reset|invite|upload|csrf|api|bot|x-amz-security)[_-]?token|token|api[_-]?key|sig|pwd|code_verifier|jwt|sas)=(?P<v>[^&\s"'<>#)\]]+)"#,
@@ -31,6 +32,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         instead: STARS,
+        value_at: Some(after_equals),
         ..Rule::checked(
             "url_key",
             r#"(?i-u)[?&;#](?:key|(?:access|subscription|auth|sign)[_-]?key|auth|session(?:_?id)?)=(?P<v>[^&\s"'<>#)\]]+)"#,
@@ -39,16 +41,47 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         instead: STARS,
-        ..Rule::checked("url_password", r#"(?i-u)[a-z0-9]://[^\s/@:"'<>]*:(?P<v>[^\s/@"'<>]+)@"#, |value| {
+        ..Rule::checked("url_password", r#"(?i-u)[a-z0-9]://[^\s/@:"'<>]*:(?P<v>[^\s/?#"'<>]+)@"#, |value| {
             value != b"***" && !is_stand_in(value)
         })
     },
+    Rule {
+        value_at: Some(after_sign),
+        ..Rule::checked(
+            MEMBER,
+            r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)\\?["']?(?:\s{0,4}|[ \t]{0,40})(?::=|=>|[:=])(?:\s{0,4}|[ \t]{0,40})\\?["']?(?P<v>[^\s"',;<>\\]{6,})"#,
+            is_value,
+        )
+    },
+    // Within quotes a password may have what ends it elsewhere: commas, quotes of the other kind, spaces.
     Rule::checked(
-        MEMBER,
-        r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)\\?["']?(?:\s{0,4}|[ \t]{0,40})(?::=|=>|[:=])(?:\s{0,4}|[ \t]{0,40})\\?["']?(?P<v>[^\s"',;<>\\]{6,})"#,
-        is_value,
+        "quoted_secret",
+        r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)["']?\]?\s{0,4}(?::=|=>|[:=])\s{0,4}"(?P<v>[^"\r\n\\]{4,200})""#,
+        is_quoted,
+    ),
+    Rule::checked(
+        "quoted_secret_single",
+        r#"(?i-u)(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)["']?\]?\s{0,4}(?::=|=>|[:=])\s{0,4}'(?P<v>[^'\r\n\\]{4,200})'"#,
+        is_quoted,
+    ),
+    // A line of its own in a file of settings ends where the value does.
+    Rule::checked(
+        "setting_line",
+        r"(?im-u)^[ \t]{0,8}(?:export[ \t]{1,4}|set[ \t]{1,4}|-[ \t]{1,4})?[a-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|pwd)[ \t]{0,4}[=:][ \t]{0,4}(?P<v>[^\s\x22'=][^\s=]{5,128})[ \t]*\r?$",
+        is_password,
+    ),
+    Rule::checked(
+        "block_scalar",
+        r#"(?im-u)^[ \t-]{0,40}["']?[a-z0-9_.-]{0,40}(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)["']?:[ \t]{1,4}[|>][+-]?[0-9]?[+-]?[ \t]*\r?\n[ \t]{1,40}(?P<v>[^\r\n]{4,}(?:\r?\n[ \t]{1,40}[a-z0-9+/=_-]{16,})*)"#,
+        is_quoted,
+    ),
+    Rule::checked(
+        "element",
+        r"(?i-u)<(?:[a-z][a-z0-9]{0,15}:)?[a-z0-9_.-]{0,24}(?:password|passwd|passphrase|pwd|secret(?:[_-]?(?:access)?[_-]?key(?:[_-]?base)?)?|api[_-]?key|access[_-]?key(?:[_-]?secret)?|account[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|session[_-]?token|client[_-]?secret|private[_-]?key|encryption[_-]?key|signing[_-]?key)(?:\s[^<>]{0,200})?>\s{0,8}(?:<!\[CDATA\[)?(?P<v>[^<>\r\n]{4,200}?)(?:\]\]>)?\s{0,8}</",
+        is_quoted,
     ),
     Rule {
+        value_at: Some(after_sign),
         // `nextPageToken` is none.
         before: |before| !secret_name::is_paging(before),
         ..Rule::checked(
@@ -91,6 +124,33 @@ pub(super) const RULES: &[Rule] = &[
         is_value,
     ),
 ];
+
+/// Where a value begins in `?name=value`.
+fn after_equals(whole: &[u8]) -> usize {
+    memchr::memchr(b'=', whole).map_or(0, |at| at + 1)
+}
+
+/// Where a value begins in `name: "value"`, which is written with one of several signs, spaces and quotes. A name may have a mark before it.
+fn after_sign(whole: &[u8]) -> usize {
+    let sign = memchr::memchr2(b'=', b':', whole.get(1..).unwrap_or_default()).map_or(0, |at| at + 1);
+    let rest = &whole[sign..];
+    let signs = if rest.starts_with(b":=") || rest.starts_with(b"=>") { 2 } else { 1 };
+    let spaces = rest[signs.min(rest.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let quote = rest.get(signs + spaces..).unwrap_or_default();
+    let escape = usize::from(quote.starts_with(b"\\"));
+    let quoted = usize::from(quote.get(escape).is_some_and(|byte| matches!(byte, b'"' | b'\'')));
+    sign + signs + spaces + escape + quoted
+}
+
+/// What has the name of a secret and ends where it says so: a sentence is none.
+fn is_quoted(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    match value.iter().filter(|byte| **byte == b' ').count() {
+        0 => is_value(value) && value.len() >= 6 || is_password(value) && value.len() >= 4,
+        1..=2 => is_password(value),
+        _ => false,
+    }
+}
 
 /// Whether `value` is a credential under this key of a member.
 pub(super) fn is_secret_member(key: &str, value: &str) -> bool {

@@ -28,21 +28,30 @@ pub(super) fn is_password(value: &[u8]) -> bool {
 
 /// Words and marks that stand where a secret would.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(value).to_ascii_lowercase();
-    let text = text.trim_matches(|c: char| c.is_ascii_punctuation());
     let same = value.windows(2).all(|pair| pair[0] == pair[1]);
     // As characters nobody sees are written, also in JSON.
-    let value = &value[value.iter().take_while(|byte| **byte == b'\\').count()..];
-    let wrapped = WRAPPED.iter().any(|begin| value.starts_with(begin.as_bytes()));
-    // `password = user_password` names another place.
-    let letters = text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-. ".contains(&byte));
-    let name = letters && NAMES.iter().any(|end| text.ends_with(end));
-    text.is_empty()
-        || same
-        || wrapped
-        || name
-        || WORDS.contains(&text)
-        || NAMED.iter().any(|begin| text.starts_with(begin))
+    let written = &value[value.iter().take_while(|byte| **byte == b'\\').count()..];
+    let wrapped = WRAPPED.iter().any(|begin| written.starts_with(begin.as_bytes()));
+    let text = bare(value);
+    let begins = |begin: &&str| text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin.as_bytes()));
+    if text.is_empty() || same || wrapped || NAMED.iter().any(|begin| begins(begin)) {
+        return true;
+    }
+    // `password = user_password` names another place. What has a digit is no word.
+    let letters = text.iter().all(|byte| byte.is_ascii_alphabetic() || b"_-. ".contains(byte));
+    let ends = |end: &&str| {
+        let start = text.len().checked_sub(end.len());
+        start.is_some_and(|start| text[start..].eq_ignore_ascii_case(end.as_bytes()))
+    };
+    let word = |word: &&str| text.eq_ignore_ascii_case(word.as_bytes());
+    letters && (NAMES.iter().any(|end| ends(end)) || WORDS.iter().any(|one| word(one)))
+}
+
+/// Without marks at both ends.
+fn bare(value: &[u8]) -> &[u8] {
+    let marks = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| byte.is_ascii_punctuation()).count();
+    let value = &value[marks(&mut value.iter())..];
+    &value[..value.len() - marks(&mut value.iter().rev())]
 }
 
 pub(super) fn has_digit(value: &[u8]) -> bool {

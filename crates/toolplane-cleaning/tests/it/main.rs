@@ -5,3 +5,4 @@
 mod corpus;
 mod measure;
 mod properties;
+mod speed;

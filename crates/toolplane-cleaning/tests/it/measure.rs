@@ -9,7 +9,7 @@ use crate::corpus::{Case, Verdict, cases, cleaner};
 /// Of each class: precision and recall in percent, of the cases rules are tuned on and of those that are held out. A little below what is
 /// reached, so that a case or two may be added, and a worse rule fails. Raise them with the rules.
 const FLOORS: [(Class, [u32; 2], [u32; 2]); 5] = [
-    (Class::Credentials, [97, 97], [95, 92]),
+    (Class::Credentials, [98, 98], [97, 94]),
     (Class::Personal, [95, 97], [95, 91]),
     (Class::Invisible, [95, 95], [95, 95]),
     (Class::Instructions, [93, 96], [90, 72]),
