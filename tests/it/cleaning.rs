@@ -97,3 +97,82 @@ fn text_of(result: &v1::ToolResult) -> String {
     };
     result.model_facing_content.iter().map(text).collect()
 }
+
+const QUESTIONS: &str = r#"
+[log]
+filter = "debug"
+
+[telemetry]
+capture_content = true
+
+[[permission.rules]]
+behavior = "deny"
+tool = "Bash(shred:*)"
+reason = "made for this"
+
+[[permission.rules]]
+behavior = "ask"
+tool = "Bash"
+reason = "made for this"
+
+[[permission.rules]]
+behavior = "allow"
+tool = "*"
+reason = "made for this"
+"#;
+
+/// A credential among the arguments is in what the caller sent and in what runs; nobody else is shown it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_a_caller_sends_is_for_the_tool_alone() {
+    let receiver = OtlpReceiver::start().await.unwrap();
+    let options = Options::new(QUESTIONS).env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint());
+    let mut bed = Bed::with(options).await;
+    let shell = Shell::at(bed.cluster.endpoint());
+    let mut shown = Vec::new();
+
+    // Denied: the reason quotes the part of the command it is about.
+    let spec = bed.spec("local.shell.exec", json!({ "command": format!("true && shred -u {TOKEN}") }).to_string());
+    let (events, denied) = bed.followed(spec).await;
+    assert_eq!(denied.status, "denied", "{denied:?}");
+    shown.push(format!("{events:?}{denied:?}"));
+
+    // Asked about: the question, what it offers, and the answer with another input.
+    let command = format!("test {TOKEN} != x && echo fine");
+    let call = bed.submit(bed.spec("local.shell.exec", json!({ "command": command }).to_string())).await;
+    let approval = call.approval_request_ref.clone();
+    shown.push(format!("{call:?}"));
+    let question = shell.says(0, &["-o", "json", "approvals", "show", &approval]);
+    assert!(question.contains("[redacted github_token]"), "{question}");
+    shown.extend([question, shell.says(0, &["approvals", "show", &approval]), shell.says(0, &["approvals", "ls"])]);
+    let copy =
+        json!({ "command": "test [redacted github_token] != x && echo fine", "description": "to see" }).to_string();
+    shown.push(shell.says(0, &["approvals", "approve", &approval, "--input", &copy]));
+    let (events, result) = bed.replay(&call.invocation_id, 1).await;
+    assert_eq!((result.status.as_str(), text_of(&result).contains("fine")), ("succeeded", true), "{result:?}");
+    shown.push(format!("{events:?}{result:?}"));
+
+    // Written to a file and read again.
+    let content = json!({ "path": "kept.env", "content": format!("key {TOKEN}\n") }).to_string();
+    let (events, written) = bed.followed(bed.spec("files.write_file", content)).await;
+    let (more, read) = bed.followed(bed.spec("files.read_file", r#"{"path":"kept.env"}"#)).await;
+    shown.push(format!("{events:?}{written:?}{more:?}{read:?}"));
+
+    for id in [&denied.invocation_id, &call.invocation_id, &written.invocation_id] {
+        shown.extend([
+            shell.says(if *id == denied.invocation_id { 1 } else { 0 }, &["watch", id]),
+            shell.says(0, &["-o", "json", "get", id]),
+            shell.says(0, &["-o", "json", "get", "result", id]),
+        ]);
+    }
+    let inputs = shell.says(0, &["-o", "json", "get", &call.invocation_id, "--inputs"]);
+    assert!(inputs.contains(TOKEN), "what runs has it: {inputs}");
+
+    let log = std::fs::read_to_string(bed.cluster.log_file()).unwrap();
+    bed.cluster.stop().await.unwrap();
+    let spans = format!("{:?}", receiver.spans());
+    assert!(spans.contains("[redacted github_token]"), "spans hold arguments");
+    for text in shown.iter().chain([&spans, &log]) {
+        let at = text.find(TOKEN).unwrap_or_default();
+        assert!(!text.contains(TOKEN), "{}", &text[at.saturating_sub(500)..(at + 100).min(text.len())]);
+    }
+}

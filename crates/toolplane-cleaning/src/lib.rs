@@ -8,6 +8,8 @@
 //! What is found is known by patterns. A pattern misses what has no form of its own (a password in a sentence), and finds what only
 //! looks like it; where the exact bytes of a secret are known, they are masked before this, by the worker that holds them.
 //!
+//! What callers send is shown without credentials too ([`sent`]).
+//!
 //! This crate knows no tool, no store, no clock and no async runtime; it says what is in a text, and never who may read it.
 //!
 //! ```
@@ -27,6 +29,7 @@ mod findings;
 mod fuzz;
 mod invisible;
 mod policy;
+pub mod sent;
 mod stream;
 
 pub use cleaner::Cleaner;

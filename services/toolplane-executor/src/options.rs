@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolplane_cleaning::CleaningPolicy;
 use toolplane_execution::POOLS;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::config::{Config, QueueParenting, Workspaces};
@@ -40,6 +41,8 @@ pub struct ExecutorOptions {
     pub queue_parenting: QueueParenting,
     /// Arguments and results go into the spans of tools (`telemetry.capture_content`).
     pub capture_content: bool,
+    /// What is taken out of what goes into spans (`scheduler.cleaning`).
+    pub cleaning: CleaningPolicy,
     /// The session has a thread of its own, so that tools which keep every thread of the runtime busy never delay a
     /// heartbeat. Without it the session runs where the tools run: for a scheduler in the same process, which those
     /// tools would hold up anyway, and to which every hand-over between threads is a cost without a use.
@@ -74,6 +77,7 @@ impl ExecutorOptions {
             egress,
             queue_parenting: config.telemetry.queue_parenting,
             capture_content: config.telemetry.capture_content,
+            cleaning: config.scheduler.cleaning.clone(),
             own_thread: true,
         })
     }

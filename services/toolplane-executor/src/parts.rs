@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use toolplane_cleaning::Cleaner;
 use toolplane_execution::Toolbox;
 use toolplane_runtime::{Shutdown, tasks};
 
@@ -52,7 +53,7 @@ pub(crate) fn wire(
         workspaces: options.workspaces,
         egress: options.egress,
         queue_parenting: options.queue_parenting,
-        capture_content: options.capture_content,
+        captured: options.capture_content.then(|| Cleaner::new(&options.cleaning)),
     };
     let runner = Runner {
         settings,

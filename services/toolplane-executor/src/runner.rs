@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
+use toolplane_cleaning::{Cleaner, Findings, sent};
 use toolplane_execution::{Outcome, Toolbox};
 use toolplane_faultpoint::point;
 use toolplane_records::time::Timestamp;
@@ -43,8 +44,8 @@ pub(crate) struct RunSettings {
     pub(crate) egress: Egress,
     /// How a span of a call hangs on the span that queued it.
     pub(crate) queue_parenting: QueueParenting,
-    /// Arguments and results go into the spans of tools.
-    pub(crate) capture_content: bool,
+    /// Arguments and results go into the spans of tools, without what this takes out.
+    pub(crate) captured: Option<Cleaner>,
 }
 
 /// Runs calls, as many at once as there are slots.
@@ -169,17 +170,29 @@ impl Runner {
     /// Runs the tool in a span of its own; nothing when the call is to be given back.
     async fn performed(&self, assignment: &Arc<Assignment>, call: &Call) -> Option<Outcome> {
         let span = spans::execute_tool(&call.facts());
-        let capture = self.settings.capture_content;
         let active = ActiveExecution::begin(&call.tool.tool_name);
-        spans::content(&span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.shown.text());
+        if self.settings.captured.is_some() {
+            spans::content(&span, true, gen_ai::TOOL_CALL_ARGUMENTS, sent::shown(&call.shown).text());
+        }
         let ending = self.ran(assignment, call).instrument(&span).await;
         let outcome = ending::settle(ending, &assignment.stop, assignment.traits.idempotent)?;
         active.ended(outcome.error.as_ref());
         if let (false, None, Some(result)) = (call.hooks_follow, &outcome.error, &outcome.structured_content) {
-            spans::content(&span, capture, gen_ai::TOOL_CALL_RESULT, result.text());
+            self.capture_result(&span, result);
         }
         spans::end_execution(&span, outcome.error.as_ref().map(|error| error.error_class));
         Some(outcome)
+    }
+
+    /// Shows what a tool gave in its span, cleaned as the scheduler cleans it later.
+    fn capture_result(&self, span: &Span, result: &JsonPayload) {
+        let Some(cleaner) = &self.settings.captured else { return };
+        let mut found = Findings::default();
+        if let Ok(shown) = cleaner.json(result.text(), &mut found)
+            && found.dropped_for().is_none()
+        {
+            spans::content(span, true, gen_ai::TOOL_CALL_RESULT, &shown);
+        }
     }
 
     fn frame(&self, call: &Call, started_at: Timestamp, started: Instant) -> Frame {

@@ -119,6 +119,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-catalog",
             "toolplane-cedar",
+            "toolplane-cleaning",
             "toolplane-forms",
             "toolplane-hooks",
             "toolplane-matching",
@@ -151,6 +152,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolplane-executor",
         &[
+            "toolplane-cleaning",
             "toolplane-credentials",
             "toolplane-execution",
             "toolplane-faultpoint",

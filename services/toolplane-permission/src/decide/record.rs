@@ -1,5 +1,6 @@
 //! Decisions and questions as records.
 
+use toolplane_cleaning::sent;
 use toolplane_policy::{SuggestedUpdate, suggestions};
 use toolplane_records::SmolStr;
 use toolplane_records::approval::{Approval, DefinitionChange};
@@ -26,14 +27,14 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         mode: Some(SmolStr::new_static(deciding.facts.caller.mode.as_str())),
         suggested_updates: if asked { suggested(deciding) } else { Vec::new() },
         source: Some(SmolStr::new_static(verdict.source)),
-        reason: Some(verdict.reason.clone()),
+        reason: Some(told(&verdict.reason)),
         rule_refs: verdict.matched.clone(),
         policy_refs: verdict.policy_refs.iter().chain(adjacent).map(SmolStr::from).collect(),
         updated_input: None,
         updated_input_ref: None,
         user_modified: None,
         pending_classifier_check: deciding.facts.signals.classifier.as_ref().map(JsonPayload::of),
-        blocked_path: verdict.blocked_path.clone(),
+        blocked_path: verdict.blocked_path.as_deref().map(|path| sent::shown_text(path).into_owned()),
         content_blocks: Vec::new(),
         accept_feedback: None,
         decided_at,
@@ -79,6 +80,8 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
     let session = Some(caller.session_ref.as_str()).filter(|session| !session.is_empty());
     let risk_level = tool.facts.risk();
     let tool_registration = tool.registration();
+    // What people are shown; what runs is known by its digest.
+    let permission_input = sent::shown(&input.shown);
     let (outdated_rule, definition_changes) = changes(deciding, tool_registration.as_ref());
     Approval {
         schema_version: toolplane_records::schema_version(),
@@ -88,8 +91,8 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         tool_id: tool.facts.tool_id.clone(),
         tool_name: tool.facts.full_name.clone(),
         declaration_digest: tool.declaration_digest,
-        input_digest: input.shown.digest(),
-        permission_input: input.shown.clone(),
+        input_digest: permission_input.digest(),
+        permission_input,
         actor_ref: caller.actor_ref.to_string(),
         options: options(&request, session, &caller.actor_ref, risk_level),
         request,
@@ -127,7 +130,14 @@ fn changes(deciding: &Deciding, now: Option<&JsonPayload>) -> (String, Vec<Defin
 
 fn suggested(deciding: &Deciding) -> Vec<JsonPayload> {
     let found = suggestions(deciding.active.policy(), &deciding.facts, &deciding.verdict, deciding.now);
-    found.iter().map(SuggestedUpdate::payload).collect()
+    // A rule that has a credential in it would be kept with it, and is none without.
+    let plain = |update: &JsonPayload| sent::shown(update) == *update;
+    found.iter().map(SuggestedUpdate::payload).filter(plain).collect()
+}
+
+/// A reason may quote the call.
+fn told(reason: &DecisionReason) -> DecisionReason {
+    DecisionReason { message: sent::shown_text(&reason.message).into(), ..reason.clone() }
 }
 
 fn binding_id(deciding: &Deciding) -> toolplane_records::ids::ApprovalId {

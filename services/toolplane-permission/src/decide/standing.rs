@@ -1,5 +1,6 @@
 //! Whether an approval that was given still stands for a call.
 
+use toolplane_cleaning::sent;
 use toolplane_policy::Verdict;
 use toolplane_policy::verdict::source;
 use toolplane_records::SmolStr;
@@ -49,7 +50,10 @@ fn is_same_call(approval: &Approval, request: &DecisionRequest) -> bool {
 fn has_its_input(approval: &Approval, request: &DecisionRequest) -> bool {
     match &approval.updated_input {
         None => approval.call_input_digest == Some(request.input.call_digest),
-        Some(edited) => is_what_was_edited(edited, &request.input.shown, &request.input.redacted),
+        // As both are shown: a person leaves a masked credential as it is, or writes another one.
+        Some(edited) => {
+            is_what_was_edited(&sent::shown(edited), &sent::shown(&request.input.shown), &request.input.redacted)
+        }
     }
 }
 

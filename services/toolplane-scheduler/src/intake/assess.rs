@@ -1,7 +1,9 @@
 //! Phases 1 to 7 of one call: how far it comes, and with what.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use toolplane_cleaning::sent;
 use toolplane_lifecycle::{Acceptance, Preparation};
 use toolplane_records::SmolStr;
 use toolplane_records::codes;
@@ -81,6 +83,8 @@ impl Preparer {
         };
         let (payloads, mutations) = inputs.into_parts();
         acceptance.mutations = mutations;
+        let mut judged = judged;
+        error_of_mut(&mut judged.preparation).into_iter().for_each(without_credentials);
         Ok(Assessed { acceptance, preparation: judged.preparation, payloads, word: judged.word, plan, asker })
     }
 
@@ -246,6 +250,31 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         background: scheduling.background,
         held_by_batch: spec.member.is_some(),
         hooks: Vec::new(),
+    }
+}
+
+/// What is said of an input may quote it.
+fn without_credentials(error: &mut ToolError) {
+    let clean = |text: &mut String| {
+        if let Cow::Owned(shown) = sent::shown_text(text) {
+            *text = shown;
+        }
+    };
+    clean(&mut error.message);
+    error.blocked_path.iter_mut().for_each(clean);
+    error.field_violations.iter_mut().for_each(|violation| clean(&mut violation.description));
+}
+
+/// The same as [`error_of`], to be changed.
+fn error_of_mut(preparation: &mut Preparation) -> Option<&mut ToolError> {
+    match preparation {
+        Preparation::Unresolved { error, .. }
+        | Preparation::SchemaRefused { error }
+        | Preparation::ValuesRefused { error }
+        | Preparation::Blocked { error }
+        | Preparation::Stopped { error }
+        | Preparation::Denied { error, .. } => Some(error),
+        Preparation::Asked { .. } | Preparation::Ready { .. } => None,
     }
 }
 

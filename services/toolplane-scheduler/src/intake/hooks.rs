@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use toolplane_cleaning::sent;
 use toolplane_hooks::{Folded, HookInput, Hooks, restore};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
@@ -84,8 +85,9 @@ impl Hooked {
 
 /// The record without what may not be seen: a hook may have written a sensitive value of its own.
 fn shown(mut record: ToolHook, tool: &CallableTool) -> ToolHook {
-    if let Some((copy, _)) = record.updated_input.as_ref().and_then(|input| tool.sensitive().redact(input)) {
-        record.updated_input = Some(copy);
+    if let Some(input) = record.updated_input.take() {
+        let copy = tool.sensitive().redact(&input).map_or(input, |(copy, _)| copy);
+        record.updated_input = Some(sent::shown(&copy));
     }
     record
 }

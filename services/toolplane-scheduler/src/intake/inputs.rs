@@ -2,6 +2,7 @@
 //! gets. Equal bytes are one payload, and every change is one record.
 
 use toolplane_catalog::{SensitiveFields, changed_fields};
+use toolplane_cleaning::sent;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::InputRefs;
 use toolplane_records::mutation::InputMutation;
@@ -118,10 +119,15 @@ impl Inputs {
         sensitive.redact(&self.call).unwrap_or_else(|| (self.call.clone(), Vec::new()))
     }
 
+    /// What is kept of it for everybody to read: of credentials the caller sent there is nothing in it either.
+    fn shown(&self, sensitive: &SensitiveFields) -> JsonPayload {
+        sent::shown(&self.permission(sensitive).0)
+    }
+
     /// The four inputs by reference, all of them kept.
     pub(crate) fn refs(&mut self, sensitive: &SensitiveFields) -> InputRefs {
         let observable = sensitive.redact(&self.completed).map_or_else(|| self.completed.clone(), |(copy, _)| copy);
-        let (permission, _) = self.permission(sensitive);
+        let (observable, permission) = (sent::shown(&observable), self.shown(sensitive));
         let model = payload_ref(&self.id, &self.model);
         InputRefs {
             observable: Some(self.keep(observable, Some(&model))),
@@ -133,7 +139,7 @@ impl Inputs {
 
     /// The references of an accepted call after a change: what was observed of the model's words stays what it was.
     pub(crate) fn refs_after(&mut self, before: &InputRefs, sensitive: &SensitiveFields) -> InputRefs {
-        let (permission, _) = self.permission(sensitive);
+        let permission = self.shown(sensitive);
         InputRefs {
             model: before.model.clone(),
             observable: before.observable.clone(),
@@ -211,6 +217,22 @@ mod tests {
         );
         assert_eq!(mutations[1].to_input_ref, call.uri);
         assert_eq!(payloads.len(), 5, "the input between the two changes is kept too");
+    }
+
+    /// What runs has the credential, what everybody may read has not.
+    #[test]
+    fn a_credential_is_in_what_runs_alone() {
+        let mut sent = inputs(json!({ "command": "curl -H 'Authorization: Bearer abcd1234efgh5678abcd' x" }));
+        let refs = sent.refs(&SensitiveFields::default());
+        let (payloads, _) = sent.into_parts();
+        let text = |reference: &Option<PayloadRef>| {
+            let digest = reference.as_ref().unwrap().digest;
+            payloads.iter().find(|payload| payload.digest() == digest).unwrap().text().to_owned()
+        };
+        assert!(text(&refs.call).contains("abcd1234efgh5678"));
+        for copy in [&refs.observable, &refs.permission] {
+            assert!(!text(copy).contains("abcd1234efgh5678") && text(copy).contains("[redacted "), "{}", text(copy));
+        }
     }
 
     #[test]

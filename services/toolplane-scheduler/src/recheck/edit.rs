@@ -1,5 +1,6 @@
 //! Answers that change the input: checked like the words of the model, recorded, and decided about before anything runs.
 
+use toolplane_cleaning::sent;
 use toolplane_hooks::restore;
 use toolplane_lifecycle::{Command, Edit, EditedInput};
 use toolplane_records::approval::Approval;
@@ -66,14 +67,16 @@ impl Rechecker {
         inputs: &mut Inputs,
     ) -> Result<EditOutcome, CallError> {
         let sensitive = case.tool.sensitive();
-        let input = match restore(edited, &case.call, sensitive.pointers()) {
+        let unusable = |error: &dyn std::fmt::Display| {
+            EditOutcome::Refused(invalid(format!("the edited input cannot be used: {error}"), Vec::new()))
+        };
+        let unmasked = match sent::unmasked(edited, &case.call) {
             Ok(input) => input,
-            Err(error) => {
-                return Ok(EditOutcome::Refused(invalid(
-                    format!("the edited input cannot be used: {error}"),
-                    Vec::new(),
-                )));
-            }
+            Err(error) => return Ok(unusable(&error)),
+        };
+        let input = match restore(&unmasked, &case.call, sensitive.pointers()) {
+            Ok(input) => input,
+            Err(error) => return Ok(unusable(&error)),
         };
         let reason = match approval.feedback.as_str() {
             "" => "the answer to the question changed the input",
