@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use toolplane_cleaning::{Cleaner, Findings, sent};
 use toolplane_execution::{Outcome, Toolbox};
 use toolplane_faultpoint::point;
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::clock;
 use toolplane_runtime::config::{QueueParenting, Workspaces};

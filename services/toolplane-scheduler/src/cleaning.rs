@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings, Treatment, taints};
 use toolplane_matching::glob::{InvalidGlob, TextGlob};
+use toolplane_matching::{Family, ToolPattern};
 use toolplane_proto::v1;
 use toolplane_records::SmolStr;
 use toolplane_records::ids::TenantId;
@@ -34,6 +35,15 @@ pub(crate) struct CleaningRule {
     pub(crate) tool: String,
     /// What differs from how all others are cleaned.
     pub(crate) set: BTreeMap<Class, Treatment>,
+}
+
+/// What is wrong with the `tool` of a rule: it is the name of a family of tools, or almost one, and would fit no tool.
+pub(crate) fn slip(tool: &str) -> Option<String> {
+    let family = Family::of(tool).is_some();
+    let almost = || tool.parse::<ToolPattern>().is_ok_and(|pattern| pattern.check_word().is_err());
+    (family || almost()).then(|| {
+        format!("`{tool}` names tools as rules of permission do, and means nothing here; write the full name, e.g. `local.shell.exec`, or a pattern such as `crm.*`")
+    })
 }
 
 /// Cleans what tools give. Cheap to clone.

@@ -16,6 +16,7 @@ mod report;
 mod resume;
 mod rules;
 mod stored;
+mod taking;
 mod told;
 
 use std::sync::Arc;
@@ -40,6 +41,7 @@ use effects::Effects;
 pub(crate) use next_steps::NextSteps;
 use report::Report;
 use rules::Schemas;
+use taking::Taking;
 pub(crate) use stored::StoredReport;
 
 /// The points at which hooks are asked about an ending.
@@ -60,6 +62,8 @@ struct EndingParts {
     payloads: PayloadStore,
     /// What is taken out of everything a tool gives.
     cleaning: Cleaning,
+    /// Leases whose reports are being taken.
+    taking: Taking,
     /// Where sessions are told what they were given.
     taints: SessionTaints,
     /// Told how calls of providers' tools end.
@@ -88,6 +92,8 @@ pub(crate) enum ReportReceipt {
     Stored,
     /// The lease was no longer the worker's; the report is kept as evidence at most.
     Fenced,
+    /// The same report is being taken already; whoever does that answers.
+    Taken,
 }
 
 impl Endings {
@@ -106,6 +112,7 @@ impl Endings {
             hooks,
             payloads,
             cleaning,
+            taking: Taking::default(),
             taints,
             news,
             schemas,
@@ -138,6 +145,8 @@ impl Endings {
         if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
             return Ok(ReportReceipt::Fenced);
         }
+        // A worker that hears nothing for long reports again, and large outputs take long to clean.
+        let Some(_taking) = inner.taking.begin(lease) else { return Ok(ReportReceipt::Taken) };
         let plan = inner.calls.plans().of(&record).await?;
         let mut reported = reported;
         let cleaned = match &mut reported {

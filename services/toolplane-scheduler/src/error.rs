@@ -24,6 +24,14 @@ pub enum SchedulerError {
     /// A hook cannot be opened.
     #[error(transparent)]
     Hooks(#[from] HooksError),
+    /// A rule of cleaning names its tools in a way that fits none.
+    #[error("scheduler.cleaning_rules[{index}].tool: {slip}")]
+    CleaningRule {
+        /// Which rule.
+        index: usize,
+        /// What is wrong with it.
+        slip: String,
+    },
     /// The store does not answer, or a bound is malformed.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -36,6 +44,7 @@ impl SchedulerError {
             Self::Open(error) => error.code(),
             Self::Objects(error) => error.code(),
             Self::Hooks(error) => error.code(),
+            Self::CleaningRule { .. } => codes::PATTERN_MALFORMED.as_str(),
             Self::Record(RecordError::Store(error) | RecordError::OutcomeUnknown(error)) => error.code(),
             Self::Record(RecordError::Objects(error)) => error.code(),
             Self::Record(RecordError::Pattern(_)) => codes::PATTERN_MALFORMED.as_str(),

@@ -18,7 +18,7 @@ use toolplane_store::StoreError;
 
 use crate::account;
 use crate::background::Background;
-use crate::cleaning::Cleaning;
+use crate::cleaning::{self, Cleaning};
 use crate::ending::{self, Endings, NextSteps};
 use crate::environment::Environment;
 use crate::error::SchedulerError;
@@ -191,6 +191,11 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 /// Checks what only this role understands in the configuration, without starting anything.
 fn check(config: &Config) -> Result<(), RoleError> {
     Hooks::check(config)?;
+    for (index, rule) in config.scheduler.cleaning_rules.iter().enumerate() {
+        if let Some(slip) = cleaning::slip(&rule.tool) {
+            return Err(SchedulerError::CleaningRule { index, slip }.into());
+        }
+    }
     Ok(toolplane_backend::check(config, Keeper::Scheduler)?)
 }
 

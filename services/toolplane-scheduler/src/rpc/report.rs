@@ -186,6 +186,7 @@ impl CallReports {
         let answer = match self.parts.endings.take(&lease, outcome, left_out).await? {
             ReportReceipt::Stored => WorkerMessage::DoneAcknowledged { lease },
             ReportReceipt::Fenced => LeaseMessage::Fenced { lease }.into(),
+            ReportReceipt::Taken => return Ok(()),
         };
         self.link.send(answer);
         Ok(())
