@@ -25,7 +25,7 @@ pub(crate) fn of(facts: &CallFacts, wanted: &Wanted) -> Result<(Context, Vec<Ent
     add("surface", &|| Some(text(&caller.surface)));
     add("mode", &|| Some(text(caller.mode.as_str())));
     add("can_ask", &|| Some(RestrictedExpression::new_bool(caller.can_ask)));
-    add("taints", &|| Some(set(&taints(&facts.signals))));
+    add("taints", &|| Some(set(taints(&facts.signals))));
     let confidence = assurance.and_then(|assurance| assurance.confidence);
     add("confidence", &|| confidence.map(|sure| RestrictedExpression::new_long(percent(sure.get()))));
     let mut entities = Vec::new();

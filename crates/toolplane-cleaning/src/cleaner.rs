@@ -40,7 +40,7 @@ impl Cleaner {
 
     /// Whether there is nothing it looks for.
     pub fn is_empty(&self) -> bool {
-        self.0.policy == CleaningPolicy::NOTHING
+        !Class::ALL.into_iter().any(|class| self.0.policy.looks_for(class))
     }
 
     /// The text as it may be shown; the very text when there is nothing to replace. What is found is added to `found`: also what has the
@@ -57,7 +57,7 @@ impl Cleaner {
     pub fn bytes<'a>(&self, bytes: &'a [u8], found: &mut Findings) -> Cow<'a, [u8]> {
         let spans = self.spans(bytes);
         spans.iter().for_each(|span| found.add(span.class, span.rule, span.treatment));
-        if spans.iter().all(|span| span.treatment != Treatment::Mask) {
+        if spans.iter().all(|span| !span.treatment.replaces()) {
             return Cow::Borrowed(bytes);
         }
         let mut out = Vec::with_capacity(bytes.len() + 64);
@@ -73,7 +73,7 @@ impl Cleaner {
     pub(crate) fn again(&self, out: &mut Vec<u8>, start: usize, found: &mut Findings) {
         for _ in 0..ROUNDS {
             let mut spans = self.spans(&out[start..]);
-            spans.retain(|span| span.treatment == Treatment::Mask);
+            spans.retain(|span| span.treatment.replaces());
             if spans.is_empty() {
                 return;
             }
@@ -106,11 +106,14 @@ impl Cleaner {
     /// The same of a text of which a line begins at `from`, below the head of a table if there is one.
     pub(crate) fn spans_below(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {
         let mut spans = self.0.detector.find(&without_escapes(text), from, head);
-        let treatment = self.0.policy.invisible;
-        if treatment != Treatment::Keep {
+        let class = Class::Invisible;
+        if self.0.policy.looks_for(class) {
             let before = spans.len();
             invisible::find(text, |range, rule| {
-                spans.push(Span { range, class: Class::Invisible, treatment, rule, instead: None });
+                let treatment = self.0.policy.of_rule(class, rule);
+                if treatment != Treatment::Keep {
+                    spans.push(Span { range, class, treatment, rule, instead: None });
+                }
             });
             if before < spans.len() {
                 spans.sort_by_key(|span| span.range.start);
@@ -120,15 +123,32 @@ impl Cleaner {
     }
 }
 
-/// Whether something may be found only now that `spans` are replaced: what stands right beside one of them. Where spaces, quotes and the like
-/// are between, nothing has changed for it.
+/// Whether something may be found only now that `spans` are replaced: what stands right beside one of them, or what one of them is a part of.
+/// Nothing has changed for the rest where spaces are between, and before them no sign that a value follows.
 pub(crate) fn leaves_joints(text: &[u8], spans: &[Span]) -> bool {
-    let apart = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'`<>&,;".contains(byte));
-    spans.iter().filter(|span| span.treatment == Treatment::Mask).any(|span| {
-        let before = span.range.start.checked_sub(1).and_then(|at| text.get(at));
-        // A name stands before its value.
-        !(apart(before) || matches!(before, Some(b'=' | b':'))) || !apart(text.get(span.range.end))
+    spans.iter().filter(|span| span.treatment.replaces()).any(|span| {
+        let after = text.get(span.range.end).is_none_or(u8::is_ascii_whitespace);
+        !(after && begins_apart(text, span.range.start))
     })
+}
+
+/// Whether what is at `start` is the end of a word, as `name=value` and addresses are, that nothing before it may take for its value.
+fn begins_apart(text: &[u8], start: usize) -> bool {
+    /// Longest word that is looked at.
+    const WORD: usize = 256;
+    let before = &text[start.saturating_sub(WORD)..start];
+    let word = before.iter().rev().take_while(|byte| byte.is_ascii_graphic()).count();
+    let rest = &before[..before.len() - word];
+    // A name or an address, with the sign before its value.
+    let joint = before.last().is_some_and(|byte| byte.is_ascii_graphic() && !matches!(byte, b'=' | b':'));
+    match rest.last() {
+        None => !joint && rest.len() + word == start,
+        Some(space) if space.is_ascii_whitespace() => {
+            let sign = rest.iter().rev().find(|byte| !byte.is_ascii_whitespace());
+            !joint && sign.is_none_or(|byte| byte.is_ascii() && !b":=>\"'`".contains(byte))
+        }
+        Some(_) => false,
+    }
 }
 
 /// The text with spaces in the place of the escapes that colour it in a terminal: a letter that ends one is no part of what follows.
@@ -152,7 +172,7 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
 /// Writes `range` of `text` to the end of `out`, with the spans that begin there replaced where they are masked.
 pub(crate) fn write(text: &[u8], range: std::ops::Range<usize>, spans: &[Span], out: &mut Vec<u8>) {
     let mut up_to = range.start;
-    for span in spans.iter().filter(|span| span.treatment == Treatment::Mask && range.contains(&span.range.start)) {
+    for span in spans.iter().filter(|span| span.treatment.replaces() && range.contains(&span.range.start)) {
         if span.range.start < up_to {
             // It lies in what was replaced, or reaches beyond it.
             up_to = up_to.max(span.range.end);
@@ -184,13 +204,13 @@ struct InJson<'a> {
 
 impl Rewrite for InJson<'_> {
     fn text<'a>(&mut self, text: &'a str, member: Option<&str>) -> Cow<'a, str> {
-        let treatment = self.cleaner.0.policy.credentials;
+        let treatment = self.cleaner.0.policy.of_rule(Class::Credentials, detect::MEMBER);
         let named = treatment != Treatment::Keep
             && member.is_some_and(|member| detect::is_secret_member(member, text))
             && !text.starts_with(REPLACEMENT);
         if named {
             self.found.add(Class::Credentials, detect::MEMBER, treatment);
-            if treatment == Treatment::Mask {
+            if treatment.replaces() {
                 return Cow::Owned(format!("{REPLACEMENT}{}]", detect::MEMBER));
             }
         }

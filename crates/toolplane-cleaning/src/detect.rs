@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::cleaner::REPLACEMENT;
+use crate::invisible;
 use crate::policy::{Class, CleaningPolicy, Treatment};
 
 pub(crate) use key_block::open_block;
@@ -101,6 +102,15 @@ fn tables(class: Class) -> &'static [&'static [Rule]] {
     }
 }
 
+/// The class a rule is of, by its name; nothing of what is no rule.
+pub fn class_of(rule: &str) -> Option<Class> {
+    let special = match rule {
+        key_block::NAME | table::NAME => Some(Class::Credentials),
+        _ => invisible::RULES.contains(&rule).then_some(Class::Invisible),
+    };
+    special.or_else(|| Class::ALL.into_iter().find(|class| rules(*class).any(|known| known.name == rule)))
+}
+
 fn rules(class: Class) -> impl Iterator<Item = &'static Rule> {
     tables(class).iter().copied().flatten()
 }
@@ -108,7 +118,7 @@ fn rules(class: Class) -> impl Iterator<Item = &'static Rule> {
 impl Detector {
     /// What `policy` asks for. Nothing is made yet.
     pub(crate) fn new(policy: &CleaningPolicy) -> Self {
-        let bits = Class::ALL.iter().enumerate().filter(|(_, class)| policy.of(**class) != Treatment::Keep);
+        let bits = Class::ALL.iter().enumerate().filter(|(_, class)| policy.looks_for(**class));
         let index = bits.fold(0, |index, (bit, _)| index | 1 << bit);
         Self { policy: policy.clone(), rules: &SETS[index] }
     }
@@ -121,15 +131,22 @@ impl Detector {
         let mut covered = Covered::default();
         for index in set.matches(text) {
             let (rule, before) = (rules[index], spans.len());
-            rule.find(text, self.policy.of(rule.class), &covered, &mut spans);
+            let treatment = self.policy.of_rule(rule.class, rule.rule.name);
+            if treatment == Treatment::Keep {
+                continue;
+            }
+            rule.find(text, treatment, &covered, &mut spans);
             covered.add(&spans[before..]);
         }
-        let treatment = self.policy.credentials;
-        if treatment != Treatment::Keep {
-            let class = Class::Credentials;
-            let span = |range, rule| Span { range, class, treatment, rule, instead: None };
-            spans.extend(key_block::find(text).map(|range| span(range, key_block::NAME)));
-            spans.extend(table::find(text, from, head).into_iter().map(|range| span(range, table::NAME)));
+        let class = Class::Credentials;
+        let of = |rule| Some(self.policy.of_rule(class, rule)).filter(|treatment| *treatment != Treatment::Keep);
+        if let Some(treatment) = of(key_block::NAME) {
+            let span = |range| Span { range, class, treatment, rule: key_block::NAME, instead: None };
+            spans.extend(key_block::find(text).map(span));
+        }
+        if let Some(treatment) = of(table::NAME) {
+            let span = |range| Span { range, class, treatment, rule: table::NAME, instead: None };
+            spans.extend(table::find(text, from, head).into_iter().map(span));
         }
         spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
         merged(spans)
@@ -139,7 +156,7 @@ impl Detector {
 impl RuleSet {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each of them")]
     fn of(policy: &CleaningPolicy) -> Self {
-        let wanted = Class::ALL.into_iter().enumerate().filter(|(_, class)| policy.of(*class) != Treatment::Keep);
+        let wanted = Class::ALL.into_iter().enumerate().filter(|(_, class)| policy.looks_for(*class));
         let of_class = |(index, class): (usize, Class)| {
             READY[index].get_or_init(|| rules(class).map(|rule| Ready::new(class, rule)).collect())
         };
@@ -164,7 +181,7 @@ impl Covered {
     /// Adds what one rule has found.
     fn add(&mut self, found: &[Span]) {
         let before = self.0.len();
-        let masked = found.iter().filter(|span| span.treatment == Treatment::Mask);
+        let masked = found.iter().filter(|span| span.treatment.replaces());
         self.0.extend(masked.map(|span| span.range.clone()));
         if before == 0 || before == self.0.len() {
             return;
@@ -196,9 +213,15 @@ impl CoveredReader<'_> {
 fn merged(spans: Vec<Span>) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
-        let same = merged.iter_mut().rev().find(|earlier| earlier.treatment == span.treatment);
+        let alike = |earlier: &&mut Span| {
+            earlier.treatment == span.treatment || earlier.treatment.replaces() && span.treatment.replaces()
+        };
+        let same = merged.iter_mut().rev().find(alike);
         match same.filter(|earlier| span.range.start < earlier.range.end) {
-            Some(earlier) => earlier.range.end = earlier.range.end.max(span.range.end),
+            Some(earlier) => {
+                earlier.range.end = earlier.range.end.max(span.range.end);
+                earlier.treatment = earlier.treatment.max(span.treatment);
+            }
             None => merged.push(span),
         }
     }

@@ -52,7 +52,12 @@ impl Findings {
 
     /// How many places were replaced.
     pub fn masked(&self) -> u64 {
-        self.with(Treatment::Mask).map(|(.., count)| count).sum()
+        self.iter().filter(|(_, _, treatment, _)| treatment.replaces()).map(|(.., count)| count).sum()
+    }
+
+    /// The first rule for which the output is shown as a preview alone.
+    pub fn by_reference(&self) -> Option<&'static str> {
+        self.with(Treatment::Reference).map(|(_, rule, ..)| rule).next()
     }
 
     /// The first rule that has the whole output dropped.

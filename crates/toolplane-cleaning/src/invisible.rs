@@ -12,6 +12,9 @@ const DIRECTION: &str = "direction";
 /// Text in characters that show nothing.
 const HIDDEN: &str = "hidden_text";
 
+/// What can be found.
+pub(crate) const RULES: [&str; 3] = [CONTROL, DIRECTION, HIDDEN];
+
 /// Characters without width in a row that are more than a language needs.
 const RUN: usize = 4;
 

@@ -33,6 +33,7 @@ pub mod sent;
 mod stream;
 
 pub use cleaner::Cleaner;
+pub use detect::class_of;
 pub use findings::{Findings, taints};
 pub use policy::{Class, CleaningPolicy, PolicyError, Treatment};
 pub use stream::CleanStream;

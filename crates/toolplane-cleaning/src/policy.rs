@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::detect;
+
 /// A class of things that are found in outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -42,7 +44,7 @@ impl Class {
         match self {
             Self::Credentials | Self::Personal => !matches!(treatment, Treatment::Mark),
             Self::Invisible => true,
-            Self::Instructions | Self::Markup => !matches!(treatment, Treatment::Mask),
+            Self::Instructions | Self::Markup => !treatment.replaces(),
         }
     }
 }
@@ -58,17 +60,25 @@ pub enum Treatment {
     Mark,
     /// It is replaced. An invisible character is replaced by how it is written, e.g. `\u{202e}`.
     Mask,
+    /// It is replaced, and of the whole output only a preview is shown; the rest is read by reference.
+    Reference,
     /// The whole output is left out, with the reason.
     Drop,
 }
 
 impl Treatment {
+    /// Whether what is found is replaced.
+    pub const fn replaces(self) -> bool {
+        matches!(self, Self::Mask | Self::Reference)
+    }
+
     /// As it is written in configurations.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Keep => "keep",
             Self::Mark => "mark",
             Self::Mask => "mask",
+            Self::Reference => "reference",
             Self::Drop => "drop",
         }
     }
@@ -89,6 +99,9 @@ pub struct CleaningPolicy {
     pub instructions: Treatment,
     /// Markup that acts.
     pub markup: Treatment,
+    /// What is done about what single rules find, by the name of the rule, e.g. `email = "keep"`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, Treatment>,
 }
 
 impl Default for CleaningPolicy {
@@ -99,23 +112,33 @@ impl Default for CleaningPolicy {
             invisible: Treatment::Mask,
             instructions: Treatment::Mark,
             markup: Treatment::Mark,
+            rules: BTreeMap::new(),
         }
     }
 }
 
-/// A class cannot be treated so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` cannot be `{}`: {}", .class.as_str(), .treatment.as_str(), rule(*.treatment))]
-pub struct PolicyError {
-    /// The class.
-    pub class: Class,
-    /// What was said of it.
-    pub treatment: Treatment,
+/// What a policy says makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// What this names cannot be treated so.
+    #[error("`{name}` cannot be `{}`: {}", .treatment.as_str(), because(*.treatment))]
+    Treatment {
+        /// A class, or a rule.
+        name: String,
+        /// What was said of it.
+        treatment: Treatment,
+    },
+    /// There is no such rule.
+    #[error("there is no rule `{name}`; results name those that found something, e.g. `cleaning:mask:email:1`")]
+    NoRule {
+        /// Its name.
+        name: String,
+    },
 }
 
-fn rule(treatment: Treatment) -> &'static str {
+fn because(treatment: Treatment) -> &'static str {
     match treatment {
-        Treatment::Mark => "a value that is only marked is still there; it is `keep`, `mask` or `drop`",
+        Treatment::Mark => "a value that is only marked is still there; it is `keep`, `mask`, `reference` or `drop`",
         _ => "the rest of a sentence would still be read; it is `keep`, `mark` or `drop`",
     }
 }
@@ -128,6 +151,7 @@ impl CleaningPolicy {
         invisible: Treatment::Keep,
         instructions: Treatment::Keep,
         markup: Treatment::Keep,
+        rules: BTreeMap::new(),
     };
 
     /// What is done about `class`.
@@ -141,9 +165,34 @@ impl CleaningPolicy {
         }
     }
 
-    /// This policy with other treatments of some classes.
+    /// What is done about what `rule` of `class` finds.
+    pub fn of_rule(&self, class: Class, rule: &str) -> Treatment {
+        self.rules.get(rule).copied().unwrap_or(self.of(class))
+    }
+
+    /// Whether anything of `class` is looked for.
+    pub fn looks_for(&self, class: Class) -> bool {
+        let single = |(rule, treatment): (&String, &Treatment)| {
+            *treatment != Treatment::Keep && detect::class_of(rule) == Some(class)
+        };
+        self.of(class) != Treatment::Keep || self.rules.iter().any(single)
+    }
+
+    /// Of this policy what is about `class`, and nothing else.
     #[must_use]
-    pub fn with(&self, set: &BTreeMap<Class, Treatment>) -> Self {
+    pub fn only(&self, class: Class) -> Self {
+        let mut only = Self::NOTHING.with(&BTreeMap::from([(class, self.of(class))]), &BTreeMap::new());
+        only.rules = self.rules.clone();
+        only.rules.retain(|rule, _| detect::class_of(rule) == Some(class));
+        only
+    }
+
+    /// This policy with other treatments of some classes and rules. What is said of a class holds for its rules, unless it is said with them.
+    #[must_use]
+    pub fn with(&self, set: &BTreeMap<Class, Treatment>, rules: &BTreeMap<String, Treatment>) -> Self {
+        let mut all = self.rules.clone();
+        all.retain(|rule, _| detect::class_of(rule).is_none_or(|class| !set.contains_key(&class)));
+        all.extend(rules.iter().map(|(rule, treatment)| (rule.clone(), *treatment)));
         let of = |class: Class| set.get(&class).copied().unwrap_or(self.of(class));
         Self {
             credentials: of(Class::Credentials),
@@ -151,17 +200,27 @@ impl CleaningPolicy {
             invisible: of(Class::Invisible),
             instructions: of(Class::Instructions),
             markup: of(Class::Markup),
+            rules: all,
         }
     }
 
-    /// Whether each class may be treated so.
+    /// Whether each class and rule may be treated so, and each rule is one.
     ///
     /// # Errors
     ///
-    /// [`PolicyError`] for the first that may not.
+    /// [`PolicyError`] for the first that may not or is not.
     pub fn check(&self) -> Result<(), PolicyError> {
-        let wrong = Class::ALL.into_iter().find(|class| !class.may_be(self.of(*class)));
-        wrong.map_or(Ok(()), |class| Err(PolicyError { class, treatment: self.of(class) }))
+        let wrong = |name: &str, treatment| PolicyError::Treatment { name: name.to_owned(), treatment };
+        if let Some(class) = Class::ALL.into_iter().find(|class| !class.may_be(self.of(*class))) {
+            return Err(wrong(class.as_str(), self.of(class)));
+        }
+        for (rule, treatment) in &self.rules {
+            let class = detect::class_of(rule).ok_or_else(|| PolicyError::NoRule { name: rule.clone() })?;
+            if !class.may_be(*treatment) {
+                return Err(wrong(rule, *treatment));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -174,11 +233,21 @@ mod tests {
         assert_eq!(CleaningPolicy::default().check(), Ok(()));
         assert_eq!(CleaningPolicy::NOTHING.check(), Ok(()));
         let marked = CleaningPolicy { personal: Treatment::Mark, ..CleaningPolicy::default() };
-        let error = marked.check().unwrap_err();
-        assert_eq!((error.class, error.treatment), (Class::Personal, Treatment::Mark));
         assert_eq!(
-            error.to_string(),
-            "`personal` cannot be `mark`: a value that is only marked is still there; it is `keep`, `mask` or `drop`"
+            marked.check().unwrap_err().to_string(),
+            "`personal` cannot be `mark`: a value that is only marked is still there; it is `keep`, `mask`, `reference` \
+             or `drop`"
+        );
+        let rules = |rule: &str, treatment| CleaningPolicy {
+            rules: BTreeMap::from([(rule.to_owned(), treatment)]),
+            ..CleaningPolicy::default()
+        };
+        assert_eq!(rules("email", Treatment::Reference).check(), Ok(()));
+        assert!(
+            rules("emails", Treatment::Mask).check().unwrap_err().to_string().starts_with("there is no rule `emails`")
+        );
+        assert!(
+            rules("script", Treatment::Mask).check().unwrap_err().to_string().starts_with("`script` cannot be `mask`")
         );
         let masked = CleaningPolicy { markup: Treatment::Mask, ..CleaningPolicy::default() };
         assert!(masked.check().unwrap_err().to_string().ends_with("it is `keep`, `mark` or `drop`"));
@@ -189,5 +258,29 @@ mod tests {
         let read: CleaningPolicy = serde_json::from_str(r#"{"personal":"mask"}"#).unwrap();
         assert_eq!(read, CleaningPolicy { personal: Treatment::Mask, ..CleaningPolicy::default() });
         assert!(serde_json::from_str::<CleaningPolicy>(r#"{"persons":"mask"}"#).is_err());
+    }
+
+    #[test]
+    fn a_rule_may_differ_from_its_class() {
+        let rules = BTreeMap::from([("email".to_owned(), Treatment::Keep), ("card".to_owned(), Treatment::Drop)]);
+        let policy = CleaningPolicy { personal: Treatment::Mask, rules, ..CleaningPolicy::default() };
+        let cleaned = |policy: &CleaningPolicy, text: &str| {
+            let mut found = crate::Findings::default();
+            let text = crate::Cleaner::new(policy).text(text, &mut found).into_owned();
+            (text, found.dropped_for(), found.by_reference())
+        };
+        let kept = cleaned(&policy, "mia@example.org, 13812345678");
+        assert_eq!(kept, ("mia@example.org, [redacted chinese_mobile]".to_owned(), None, None));
+        assert_eq!(cleaned(&policy, "4111 1111 1111 1111").1, Some("card"));
+        let alone = CleaningPolicy::NOTHING
+            .with(&BTreeMap::new(), &BTreeMap::from([("email".to_owned(), Treatment::Reference)]));
+        let (text, dropped, by_reference) = cleaned(&alone, "mia@example.org, 13812345678");
+        assert_eq!((text.as_str(), dropped, by_reference), ("[redacted email], 13812345678", None, Some("email")));
+        let class = policy.with(&BTreeMap::from([(Class::Personal, Treatment::Mask)]), &BTreeMap::new());
+        assert_eq!(
+            cleaned(&class, "mia@example.org").0,
+            "[redacted email]",
+            "what is said of a class later holds for all of it"
+        );
     }
 }

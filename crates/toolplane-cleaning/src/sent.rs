@@ -32,7 +32,9 @@ pub fn shown_text(text: &str) -> Cow<'_, str> {
 
 /// What is written in place of a credential stands where there was none, or was changed itself: what it stood for must not follow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{pointer}` holds a masked credential that is not the one that was there; leave the whole text as it was shown, or write all of it")]
+#[error(
+    "`{pointer}` holds a masked credential that is not the one that was there; leave the whole text as it was shown, or write all of it"
+)]
 pub struct MovedMask {
     /// Where, as a JSON pointer.
     pub pointer: String,
@@ -78,7 +80,13 @@ fn put_back(
             for (name, member) in members {
                 at.push('/');
                 at.push_str(&name.replace('~', "~0").replace('/', "~1"));
-                put_back(member, copy.and_then(|copy| copy.get(name)), real.and_then(|real| real.get(name)), at, changed)?;
+                put_back(
+                    member,
+                    copy.and_then(|copy| copy.get(name)),
+                    real.and_then(|real| real.get(name)),
+                    at,
+                    changed,
+                )?;
                 at.truncate(length);
             }
         }
@@ -86,7 +94,13 @@ fn put_back(
             for (index, item) in items.iter_mut().enumerate() {
                 at.push('/');
                 at.push_str(&index.to_string());
-                put_back(item, copy.and_then(|copy| copy.get(index)), real.and_then(|real| real.get(index)), at, changed)?;
+                put_back(
+                    item,
+                    copy.and_then(|copy| copy.get(index)),
+                    real.and_then(|real| real.get(index)),
+                    at,
+                    changed,
+                )?;
                 at.truncate(length);
             }
         }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::cleaner::{Cleaner, leaves_joints, write};
 use crate::detect::{Head, Span, head_after, open_block};
 use crate::findings::Findings;
-use crate::policy::Treatment;
 
 /// Bytes that are looked through at once.
 const WINDOW: usize = 64 * 1024;
@@ -95,8 +94,7 @@ impl CleanStream {
         }
         let start = out.len();
         write(&self.held, self.written..cut, spans, out);
-        let masked: Vec<Span> =
-            spans.iter().filter(here).filter(|span| span.treatment == Treatment::Mask).cloned().collect();
+        let masked: Vec<Span> = spans.iter().filter(here).filter(|span| span.treatment.replaces()).cloned().collect();
         if !masked.is_empty() && leaves_joints(&self.held, &masked) {
             self.cleaner.again(out, start, &mut self.found);
         }
@@ -111,7 +109,7 @@ fn whole_characters(text: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::CleaningPolicy;
+    use crate::policy::{CleaningPolicy, Treatment};
 
     fn cleaner() -> Cleaner {
         Cleaner::new(&CleaningPolicy { personal: Treatment::Mask, ..CleaningPolicy::default() })

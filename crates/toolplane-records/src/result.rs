@@ -195,7 +195,7 @@ pub struct Cleaned {
     pub class: SmolStr,
     /// The rule that knows it, e.g. `github_token`.
     pub rule: SmolStr,
-    /// What was done about it: `mark`, `mask` or `drop`.
+    /// What was done about it: `mark`, `mask`, `reference` or `drop`.
     pub treatment: SmolStr,
     /// In how many places it was found.
     pub places: u64,

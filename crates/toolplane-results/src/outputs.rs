@@ -59,6 +59,8 @@ pub struct OutputBounds {
 pub struct Handling {
     /// They are shown by reference only.
     pub by_reference: bool,
+    /// Each is kept, and a preview of it is shown, however little it is.
+    pub previewed: bool,
     /// They are not kept.
     pub never_persist: bool,
     /// The reason of each decision in the place of the usual one.
@@ -191,7 +193,7 @@ impl<K: Keep> Keeper<K> {
             return self.outputs.content.push(ContentBlock::Empty);
         }
         let policy = self.policy(LargeOutput::PreviewAndPersist);
-        let fits = fits(text, &policy);
+        let fits = fits(text, &policy) && !self.handling.previewed;
         if fits && whole.as_ref().is_none_or(|whole| whole.is_shown) {
             return self.decided(within(block.clone(), self.budget), text.len() as u64);
         }
@@ -202,7 +204,10 @@ impl<K: Keep> Keeper<K> {
             true => PreviewLimits { head_bytes: text.len(), tail_bytes: 0 },
             false => preview_limits(&policy),
         };
-        let (mut decision, payload) = self.decide(&policy, &name, &whole).await;
+        // What is previewed is kept also where it would fit.
+        let inline = if self.handling.previewed { 0 } else { policy.max_inline_bytes };
+        let kept = PersistencePolicy { max_inline_bytes: inline, ..policy };
+        let (mut decision, payload) = self.decide(&kept, &name, &whole).await;
         decision.original_size_bytes = whole.total_bytes;
         let body = if whole.is_shown { OutputBody::Text(text) } else { OutputBody::View(text) };
         let end = match (&whole.end, &payload) {
@@ -229,7 +234,8 @@ impl<K: Keep> Keeper<K> {
     async fn resource(&mut self, block: ContentBlock, whole: Option<Whole>) {
         let ContentBlock::EmbeddedResource { uri, media_type, text, payload } = block else { return };
         let policy = self.policy(LargeOutput::RefOnly);
-        let shown = text.as_ref().filter(|text| fits(text, &policy)).map(|text| text.len() as u64);
+        let shown = text.as_ref().filter(|text| fits(text, &policy) && !self.handling.previewed);
+        let shown = shown.map(|text| text.len() as u64);
         if payload.is_some() || (shown.is_some() && whole.as_ref().is_none_or(|whole| whole.is_shown)) {
             return self.decided(ContentBlock::EmbeddedResource { uri, media_type, text, payload }, shown.unwrap_or(0));
         }

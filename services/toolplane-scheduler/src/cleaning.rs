@@ -35,6 +35,8 @@ pub(crate) struct CleaningRule {
     pub(crate) tool: String,
     /// What differs from how all others are cleaned.
     pub(crate) set: BTreeMap<Class, Treatment>,
+    /// The same of what single rules find.
+    pub(crate) rules: BTreeMap<String, Treatment>,
 }
 
 /// What is wrong with the `tool` of a rule: it is the name of a family of tools, or almost one, and would fit no tool.
@@ -90,7 +92,7 @@ impl Cleaning {
         let ready = |rule: &CleaningRule| {
             let tenant = Some(rule.tenant.as_str()).filter(|tenant| !tenant.is_empty()).map(TenantId::from_trusted);
             let tool = Some(rule.tool.as_str()).filter(|tool| !tool.is_empty()).map(TextGlob::parse).transpose()?;
-            Ok((Fits { tenant, tool }, OutputCleaner::new(&usual.with(&rule.set))))
+            Ok((Fits { tenant, tool }, OutputCleaner::new(&usual.with(&rule.set, &rule.rules))))
         };
         let rules = rules.iter().map(ready).collect::<Result<_, InvalidGlob>>()?;
         Ok(Self(Arc::new(Cleaners { usual: OutputCleaner::new(usual), rules })))
@@ -160,8 +162,9 @@ impl Cleaning {
 
 impl OutputCleaner {
     fn new(policy: &CleaningPolicy) -> Self {
-        let kept = CleaningPolicy { invisible: Treatment::Keep, ..policy.clone() };
-        let binary = CleaningPolicy { credentials: policy.credentials, ..CleaningPolicy::NOTHING };
+        let mut kept = CleaningPolicy { invisible: Treatment::Keep, ..policy.clone() };
+        kept.rules.retain(|rule, _| toolplane_cleaning::class_of(rule) != Some(Class::Invisible));
+        let binary = policy.only(Class::Credentials);
         Self { shown: Cleaner::new(policy), kept: Cleaner::new(&kept), binary: Cleaner::new(&binary) }
     }
 }

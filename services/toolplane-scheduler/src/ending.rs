@@ -41,8 +41,8 @@ use effects::Effects;
 pub(crate) use next_steps::NextSteps;
 use report::Report;
 use rules::Schemas;
-use taking::Taking;
 pub(crate) use stored::StoredReport;
+use taking::Taking;
 
 /// The points at which hooks are asked about an ending.
 pub(crate) const HOOK_EVENTS: &[HookEvent] =

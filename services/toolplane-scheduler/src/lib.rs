@@ -42,9 +42,9 @@ mod role;
 mod rpc;
 pub mod simulation;
 mod storage;
+mod taints;
 #[cfg(test)]
 mod tests;
-mod taints;
 mod timers;
 mod trace;
 mod watch;

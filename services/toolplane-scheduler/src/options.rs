@@ -91,6 +91,7 @@ fn cleaning_rules(settings: &SchedulerConfig) -> Vec<CleaningRule> {
         tenant: rule.tenant.clone(),
         tool: rule.tool.clone(),
         set: rule.set.clone(),
+        rules: rule.rules.clone(),
     };
     rules.map(rule).collect()
 }

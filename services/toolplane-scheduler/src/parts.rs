@@ -177,7 +177,7 @@ impl Parts {
         let (scope_bell, scopes) = ScopeBell::new();
         let (overdue, hooks_overdue) = mpsc::unbounded_channel();
 
-        let plans = Plans::new(storage.clone());
+        let (plans, records) = (Plans::new(storage.clone()), Records::new(storage.clone()));
         let offers = Offers::new(storage.clone(), plans.clone(), workers.clone(), outside.asks_hooks, options.offer_ms);
         let effects = faults::around_commits(Router {
             shared: storage.is_shared(),
@@ -189,7 +189,6 @@ impl Parts {
             offers,
             fanout: fanout.clone(),
         });
-        let records = Records::new(storage.clone());
         let calls = Calls::new(records.clone(), plans, limits.clone(), effects, options.key_window_ms);
 
         let gate = StartGate::new(quarantine.clone(), outside.decisions);
@@ -211,12 +210,10 @@ impl Parts {
         let watchers = Watchers::new(records, fanout.clone());
         let groups = Groups::new(calls.clone(), admissions.clone(), watchers.clone());
 
-        let taints = SessionTaints::new(storage.clone(), options.taints.clone());
-
-        let (tick_ms, patience_ms) = (options.tick_ms, options.timer_patience_ms());
+        let (tick_ms, taints) = (options.tick_ms, SessionTaints::new(storage.clone(), options.taints.clone()));
         let timers = Timers {
             calls: calls.clone(),
-            due: DueTimers::new(calls.clone(), members.clone(), overdue, patience_ms),
+            due: DueTimers::new(calls.clone(), members.clone(), overdue, options.timer_patience_ms()),
             placements,
             members: members.clone(),
             workers: workers.clone(),

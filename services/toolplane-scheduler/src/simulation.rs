@@ -119,7 +119,8 @@ impl SimulatedScheduler {
             max_inline_bytes: MAX_INLINE_BYTES,
         };
         let (starts, fleet) = (parts.starts.clone(), parts.fleet.clone());
-        let sessions = WorkerParts { calls, starts, fleet, endings, cleaning, taints, news: ProviderNews::default(), terms };
+        let sessions =
+            WorkerParts { calls, starts, fleet, endings, cleaning, taints, news: ProviderNews::default(), terms };
         Ok(Self { parts, sessions })
     }
 

@@ -77,7 +77,12 @@ impl SessionTaints {
     }
 
     /// Notes that the session of `record` is given an output with these labels. Durable when it returns.
-    pub(crate) async fn note(&self, record: &Invocation, labels: &[SmolStr], now: Timestamp) -> Result<(), RecordError> {
+    pub(crate) async fn note(
+        &self,
+        record: &Invocation,
+        labels: &[SmolStr],
+        now: Timestamp,
+    ) -> Result<(), RecordError> {
         let Some(session) = record.session_ref.as_deref().filter(|_| !labels.is_empty()) else { return Ok(()) };
         self.change(&record.tenant, session, |notes| {
             let mut new = now.since_millis(notes.tainted_at) > RENEWED_AFTER_MS;

@@ -151,7 +151,7 @@ impl World {
 
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
-        let Parts { calls, admissions, groups, fleet, watchers, .. } = self.parts.clone();
+        let Parts { calls, admissions, groups, fleet, watchers, taints, .. } = self.parts.clone();
         InvocationApi::new(InvocationParts {
             calls,
             admissions,
@@ -162,6 +162,7 @@ impl World {
             limits: LIMITS,
             approvals: self.approvals.clone(),
             watchers,
+            taints,
             streams: Arc::new(StreamLimit::new(10, 10)),
         })
     }

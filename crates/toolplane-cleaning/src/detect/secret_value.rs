@@ -34,7 +34,7 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let wrapped = WRAPPED.iter().any(|begin| written.starts_with(begin.as_bytes()));
     let text = bare(value);
     let begins = |begin: &&str| text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin.as_bytes()));
-    if text.is_empty() || same || wrapped || NAMED.iter().any(|begin| begins(begin)) {
+    if text.is_empty() || same || wrapped || NAMED.iter().any(begins) {
         return true;
     }
     // `password = user_password` names another place. What has a digit is no word.
@@ -44,7 +44,7 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
         start.is_some_and(|start| text[start..].eq_ignore_ascii_case(end.as_bytes()))
     };
     let word = |word: &&str| text.eq_ignore_ascii_case(word.as_bytes());
-    letters && (NAMES.iter().any(|end| ends(end)) || WORDS.iter().any(|one| word(one)))
+    letters && (NAMES.iter().any(ends) || WORDS.iter().any(word))
 }
 
 /// Without marks at both ends.

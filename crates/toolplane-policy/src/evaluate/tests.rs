@@ -347,10 +347,8 @@ fn a_taint_of_the_session_is_found_by_its_rule_and_named() {
         facts: vec![format!("taint:{label}")],
         ..PermissionRule::new(label.to_owned(), RuleSource::ProjectSettings, behavior, matcher.to_owned())
     };
-    let mut records = vec![
-        record("Bash", taint::INSTRUCTIONS, Behavior::Deny),
-        record("Edit", taint::TOOL_OUTPUT, Behavior::Ask),
-    ];
+    let mut records =
+        vec![record("Bash", taint::INSTRUCTIONS, Behavior::Deny), record("Edit", taint::TOOL_OUTPUT, Behavior::Ask)];
     records.push(PermissionRule::new("rest", RuleSource::ProjectSettings, Behavior::Allow, "*".to_owned()));
     let policy = Policy::of(RuleSet::build(&records).unwrap());
     let with = |call: &CallFacts, taints: Option<&[&str]>| {

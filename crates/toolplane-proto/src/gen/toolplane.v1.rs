@@ -2265,6 +2265,26 @@ pub struct CallAssurance {
     #[prost(string, repeated, tag = "5")]
     pub taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+/// What was found in outputs that the caller of a call was given before, so that rules about `taint:<label>` are about the call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Taint {
+    /// What was found: `instructions`, `markup`, `invisible`, or `untrusted` for an output of a tool whose author is not trusted.
+    #[prost(string, tag = "1")]
+    pub label: ::prost::alloc::string::String,
+    /// Calls whose outputs had it, the newest last; of many, the first four and the newest four.
+    #[prost(string, repeated, tag = "2")]
+    pub invocation_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// When the first of them ended.
+    #[prost(message, optional, tag = "3")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// What the platform knows to taint a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct KnownTaints {
+    /// One for each label; empty where the session of the call was followed and nothing was found.
+    #[prost(message, repeated, tag = "1")]
+    pub taints: ::prost::alloc::vec::Vec<Taint>,
+}
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SchedulerPolicy {
@@ -4703,6 +4723,12 @@ pub struct Invocation {
     /// Its caller does not wait for it: each stage is told as progress.
     #[prost(bool, tag = "70")]
     pub background: bool,
+    /// What taints it: what was found in outputs that its session was given before, or that it names as evidence.
+    #[prost(message, repeated, tag = "71")]
+    pub inherited_taints: ::prost::alloc::vec::Vec<Taint>,
+    /// Labels of what its output has that taints what is made from it.
+    #[prost(string, repeated, tag = "72")]
+    pub output_taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6280,6 +6306,84 @@ pub struct ListWorkersResponse {
     #[prost(string, tag = "3")]
     pub scheduler: ::prost::alloc::string::String,
 }
+/// Asks which sessions are tainted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSessionTaintsRequest {
+    /// Only this session, when given.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Most sessions per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// The sessions.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSessionTaintsResponse {
+    /// The sessions.
+    #[prost(message, repeated, tag = "1")]
+    pub sessions: ::prost::alloc::vec::Vec<SessionTaints>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// What the calls of a session carry.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SessionTaints {
+    /// The session.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// One for each label; empty where all of them were cleared.
+    #[prost(message, repeated, tag = "2")]
+    pub taints: ::prost::alloc::vec::Vec<Taint>,
+    /// When it was given the last output that taints.
+    #[prost(message, optional, tag = "3")]
+    pub tainted_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Until when this is kept, if no other output comes.
+    #[prost(message, optional, tag = "4")]
+    pub kept_until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who cleared what of it, the newest last; of many, the newest eight.
+    #[prost(message, repeated, tag = "5")]
+    pub cleared: ::prost::alloc::vec::Vec<ClearedTaints>,
+}
+/// What somebody took away from a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearedTaints {
+    /// The labels that were there.
+    #[prost(string, repeated, tag = "1")]
+    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Who did it, by the name of the credential.
+    #[prost(string, tag = "2")]
+    pub by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "3")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Clears what taints a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearSessionTaintsRequest {
+    /// The session.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only these labels; all when empty.
+    #[prost(string, repeated, tag = "2")]
+    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why; kept with the session. Required.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// What is left.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearSessionTaintsResponse {
+    /// The session.
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionTaints>,
+}
 /// Answers the question of a call that needs input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProvideInputRequest {
@@ -7313,6 +7417,66 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
+        pub async fn list_session_taints(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionTaintsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListSessionTaints",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "ListSessionTaints",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
+        pub async fn clear_session_taints(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ClearSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearSessionTaintsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ClearSessionTaints",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "ClearSessionTaints",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -7534,6 +7698,22 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ListWorkersRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListWorkersResponse>,
+            tonic::Status,
+        >;
+        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
+        async fn list_session_taints(
+            &self,
+            request: tonic::Request<super::ListSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionTaintsResponse>,
+            tonic::Status,
+        >;
+        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
+        async fn clear_session_taints(
+            &self,
+            request: tonic::Request<super::ClearSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearSessionTaintsResponse>,
             tonic::Status,
         >;
     }
@@ -8675,6 +8855,104 @@ pub mod invocation_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/toolplane.v1.InvocationService/ListSessionTaints" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListSessionTaintsRequest>
+                    for ListSessionTaintsSvc<T> {
+                        type Response = super::ListSessionTaintsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSessionTaintsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_session_taints(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSessionTaintsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ClearSessionTaints" => {
+                    #[allow(non_camel_case_types)]
+                    struct ClearSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ClearSessionTaintsRequest>
+                    for ClearSessionTaintsSvc<T> {
+                        type Response = super::ClearSessionTaintsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ClearSessionTaintsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::clear_session_taints(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ClearSessionTaintsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -8879,6 +9157,9 @@ pub struct DecideRequest {
     /// the input can be checked before it counts.
     #[prost(message, optional, tag = "32")]
     pub tool_registration: ::core::option::Option<JsonPayload>,
+    /// What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session.
+    #[prost(message, optional, tag = "33")]
+    pub known_taints: ::core::option::Option<KnownTaints>,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -8901,7 +9182,8 @@ pub struct DecideResponse {
 }
 /// Says that a decision stands for every call under the same policy digest that has the same tenant, caller, roles, tool,
 /// declaration, safety facts with what is unknown and trusted of them, mode and `can_ask`, no approval, and of which neither
-/// hooks, a classifier nor the agent's assurance say anything; and that differs only in what was not looked at.
+/// hooks, a classifier nor the agent's assurance say anything, which nothing is known to taint, and whose sessions are followed or not
+/// alike; and that differs only in what was not looked at.
 ///
 /// Only a plain allow or deny says so: no question, no hook that was asked, no rule that has an end, and none that only watches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

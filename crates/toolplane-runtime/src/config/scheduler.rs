@@ -70,6 +70,8 @@ pub struct CleaningRuleConfig {
     pub tool: String,
     /// What differs, by class: e.g. `{ personal = "mask" }`.
     pub set: BTreeMap<Class, Treatment>,
+    /// The same by the names of single rules: e.g. `{ email = "keep" }`.
+    pub rules: BTreeMap<String, Treatment>,
 }
 
 /// How long sessions are tainted by what they were given.
@@ -165,7 +167,7 @@ impl SchedulerConfig {
         for (index, rule) in self.cleaning_rules.iter().enumerate() {
             let key = format!("scheduler.cleaning_rules[{index}]");
             let wrong = |error: String| ConfigError::value(&key, error);
-            self.cleaning.with(&rule.set).check().map_err(|error| wrong(error.to_string()))?;
+            self.cleaning.with(&rule.set, &rule.rules).check().map_err(|error| wrong(error.to_string()))?;
             if rule.tenant.is_empty() && rule.tool.is_empty() {
                 return Err(wrong(
                     "must name a tenant, a tool or both; what holds for all is said in `scheduler.cleaning`".to_owned(),

@@ -16,8 +16,19 @@ use super::told::text_of;
 /// Where hooks were asked, nothing stays that they have not seen: what the worker worded for the model and for people
 /// is left out, as it is where there is too much of it.
 pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -> ReportedOutcome {
-    let Report { status, error, output, words, beside, progress_left_out, cleaned, taints, hints, fallback_summary, .. } =
-        report;
+    let Report {
+        status,
+        error,
+        output,
+        words,
+        beside,
+        progress_left_out,
+        cleaned,
+        taints,
+        hints,
+        fallback_summary,
+        ..
+    } = report;
     let fallback = fallback_summary.filter(|_| error.is_none() && !shows_something(&output));
     let ReportedWords { mut facing, mut summary } = words;
     let worded: u64 = facing.iter().filter_map(text_of).map(|text| text.len() as u64).sum();

@@ -1,6 +1,7 @@
 //! What is shown of each output, and what is kept of it elsewhere, whichever worker gave it.
 
 use bytes::Bytes;
+use toolplane_cleaning::Treatment;
 use toolplane_hooks::fold::Keeping;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
@@ -23,6 +24,10 @@ use crate::plan::DispatchPlan;
 const REASON_HOOK: &str = "kept_less_by_hook";
 /// The persistence policy of its tool said so.
 const REASON_POLICY: &str = "persistence_policy";
+/// Cleaning found what is to be read by reference alone.
+const REASON_CLEANED: &str = "previewed_by_cleaning";
+/// Most bytes of a preview where cleaning has it so: a quarter of this at each end.
+const PREVIEWED_BYTES: u64 = 2048;
 /// Hooks could not be shown it, so it is shown to no reader.
 const REASON_UNSEEN: &str = "too_large_for_hooks";
 
@@ -79,7 +84,16 @@ pub(super) async fn keep(
         result_id: None,
     };
     let shelf = Shelf { payloads, origin };
-    let mut keeper = Keeper::new(shelf, ids, bounds, handling(effects), now);
+    let previewed = report.cleaned.iter().any(|found| found.treatment == Treatment::Reference.as_str());
+    let mut bounds = bounds;
+    if previewed {
+        bounds.one_bytes = bounds.one_bytes.min(PREVIEWED_BYTES);
+        report.output.by_reference = true;
+        // The worker's words may say all of it.
+        report.words.facing.clear();
+        report.words.summary.clear();
+    }
+    let mut keeper = Keeper::new(shelf, ids, bounds, handling(effects, previewed), now);
     if let Some(withheld) = &effects.withheld {
         report.output.kept.push(not_kept(record, withheld, now));
     }
@@ -110,13 +124,15 @@ pub(super) async fn keep(
     report
 }
 
-/// What hooks and the tool's policy allow.
-fn handling(effects: &Effects) -> Handling {
+/// What hooks, the tool's policy and cleaning allow.
+fn handling(effects: &Effects, previewed: bool) -> Handling {
     let keeping = effects.keeping;
+    let by_others = (keeping != Keeping::AsUsual).then(|| reason(effects));
     Handling {
         by_reference: keeping == Keeping::RefOnly,
+        previewed,
         never_persist: keeping == Keeping::NeverPersist,
-        reason: (keeping != Keeping::AsUsual).then(|| reason(effects)),
+        reason: by_others.or(previewed.then_some(REASON_CLEANED)),
     }
 }
 

@@ -166,7 +166,13 @@ impl Preparer {
         if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool.name, until, now) }.into());
         }
-        let request = decision_request(DecidedCall::new(spec, &acceptance.inherited_taints), (&spec.caller, asker), tool, inputs, &evaluation)?;
+        let request = decision_request(
+            DecidedCall::new(spec, &acceptance.inherited_taints),
+            (&spec.caller, asker),
+            tool,
+            inputs,
+            &evaluation,
+        )?;
         let request = DecisionRequest { deadline_at: acceptance.deadline_at, dry_run, ..request };
         let mut word = self.permission.decide_new(&spec.caller, &request, now).await?;
         acceptance.hooks.append(&mut word.hooks);

@@ -180,7 +180,11 @@ impl Reusable {
         // A rule may be about taints: nothing found is another thing than nothing known.
         let same_session = self.followed == signals.taints.is_some();
         let same_tool = Arc::ptr_eq(&self.tool, &tool.facts) || self.tool == tool.facts;
-        same_caller && same_session && same_tool && self.declaration == tool.declaration_digest && self.safety == *safety
+        same_caller
+            && same_session
+            && same_tool
+            && self.declaration == tool.declaration_digest
+            && self.safety == *safety
     }
 
     /// The decision about another call that it stands for.

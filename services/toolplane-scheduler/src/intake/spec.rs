@@ -155,13 +155,7 @@ impl CallSpec {
         let native_call_id = fields.text("native_call_id", spec.native_call_id);
         let actor_ref = fields.text("actor_ref", spec.actor_ref);
         let scheduler_policy_ref = fields.text("scheduler_policy_ref", spec.scheduler_policy_ref);
-        let permission_mode = fields.text("permission_mode", spec.permission_mode).and_then(|word| {
-            let known = Mode::parse(&word);
-            if known.is_none() {
-                fields.add("permission_mode", format!("must be {}", Mode::SHOWN));
-            }
-            known.map(|mode| SmolStr::new_static(mode.as_str()))
-        });
+        let permission_mode = permission_mode(spec.permission_mode, fields);
         let assurance = assurance(spec.assurance, fields);
         let runtime_refs = fields.texts("runtime_refs", spec.runtime_refs);
         let policy_refs = fields.texts("policy_refs", spec.policy_refs);
@@ -268,6 +262,15 @@ impl CallSpec {
 }
 
 /// What the agent says of itself; saying nothing is the same as saying nothing of it.
+fn permission_mode(given: String, fields: &mut Fields) -> Option<SmolStr> {
+    let word = fields.text("permission_mode", given)?;
+    let known = Mode::parse(&word);
+    if known.is_none() {
+        fields.add("permission_mode", format!("must be {}", Mode::SHOWN));
+    }
+    known.map(|mode| SmolStr::new_static(mode.as_str()))
+}
+
 fn assurance(given: Option<v1::CallAssurance>, fields: &mut Fields) -> Option<CallAssurance> {
     let given = given?;
     fields.texts("assurance.evidence_refs", given.evidence_refs.clone());

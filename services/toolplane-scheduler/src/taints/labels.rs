@@ -31,7 +31,10 @@ mod tests {
         assert_eq!(of(&mark, false), ["instructions"]);
         assert_eq!(of(&mark, true), ["instructions", "untrusted"]);
         assert!(of(&[found("credentials", "mask", false), found("invisible", "mask", false)], false).is_empty());
-        assert_eq!(of(&[found("invisible", "mask", true), found("markup", "mark", true)], false), ["markup", "invisible"]);
+        assert_eq!(
+            of(&[found("invisible", "mask", true), found("markup", "mark", true)], false),
+            ["markup", "invisible"]
+        );
         assert!(of(&[found("markup", "mark", true), found("instructions", "drop", true)], true).is_empty());
     }
 }

@@ -49,7 +49,8 @@ impl SessionNotes {
     /// Takes `labels` away, all where none is named; true when there was any of them. What was there is noted with who did it.
     pub(super) fn clear(&mut self, labels: &[String], clearing: Clearing) -> bool {
         let goes = |taint: &Taint| labels.is_empty() || labels.iter().any(|label| taint.label == *label);
-        let gone: Vec<SmolStr> = self.taints.iter().filter(|taint| goes(taint)).map(|taint| taint.label.clone()).collect();
+        let gone: Vec<SmolStr> =
+            self.taints.iter().filter(|taint| goes(taint)).map(|taint| taint.label.clone()).collect();
         if gone.is_empty() {
             return false;
         }

@@ -183,7 +183,7 @@ async fn outcome_of(world: &World, said: &str) -> Vec<Cleaned> {
 #[tokio::test]
 async fn an_output_that_is_to_be_dropped_leaves_its_reason_alone() {
     let set = [(toolplane_cleaning::Class::Personal, toolplane_cleaning::Treatment::Drop)].into();
-    let rule = CleaningRule { tenant: String::new(), tool: "*".to_owned(), set };
+    let rule = CleaningRule { tool: "*".to_owned(), set, ..CleaningRule::default() };
     let cleaning = Cleaning::new(&toolplane_cleaning::CleaningPolicy::default(), &[rule]).unwrap();
     let world = World::cleaning(cleaning).await;
     let lease = world.leased().await;
@@ -196,10 +196,54 @@ async fn an_output_that_is_to_be_dropped_leaves_its_reason_alone() {
     assert!(!stored.contains("mia@") && stored.contains("cleaning:drop:email:"), "{stored}");
 }
 
+/// Of an output that is treated so only a preview is shown, and the masked whole is read by reference.
+#[tokio::test]
+async fn an_output_that_is_for_reference_alone_is_masked_kept_and_previewed() {
+    let rules = [("email".to_owned(), toolplane_cleaning::Treatment::Reference)].into();
+    let rule = CleaningRule { tool: "*".to_owned(), rules, ..CleaningRule::default() };
+    let cleaning = Cleaning::new(&toolplane_cleaning::CleaningPolicy::default(), &[rule]).unwrap();
+    let world = World::cleaning(cleaning).await;
+    let lease = world.leased().await;
+    let line = "an ordinary line, and mia@example.org\n";
+    let whole = line.repeat(200);
+    let outcome = v1::ExecutionOutcome {
+        model_facing_content: vec![text(&whole)],
+        structured_content: Some(payload(&json!({ "n": 1 }).to_string())),
+        ..success(&whole)
+    };
+    let result = world.ended(&lease, outcome).await;
+    let shown = texts(&result.content)[0];
+    assert!(shown.len() < 1_500 && shown.starts_with("an ordinary line, and [redacted email]\n"), "{shown}");
+    assert!(result.structured_content.is_none());
+    assert!(texts(&result.model_facing_content).iter().all(|text| text.len() < 1_500));
+    let kept = reference(&result).expect("it is kept");
+    let now = world.parts.calls.now().await.unwrap();
+    let bytes = world.objects.read_verified(kept, 1 << 20, now).await.unwrap();
+    assert!(bytes == whole.replace("mia@example.org", "[redacted email]"), "masked, and else as it was");
+    assert!(
+        result.evidence_refs.iter().any(|said| said == "cleaning:reference:email:200"),
+        "{:?}",
+        result.evidence_refs
+    );
+    assert!(!world.stored(&lease.invocation_id).await.contains("mia@"));
+    let other = world.ended(&world.leased().await, success("nobody")).await;
+    assert_eq!((texts(&other.content), reference(&other)), (vec!["nobody"], None));
+}
+
+#[test]
+fn a_rule_that_names_a_family_of_tools_is_refused() {
+    for tool in ["Bash", "Bsh", "Read"] {
+        assert!(crate::cleaning::slip(tool).is_some_and(|slip| slip.contains(tool)), "{tool}");
+    }
+    for tool in ["", "local.shell.exec", "crm.*", "*read_file", "build.Bash"] {
+        assert_eq!(crate::cleaning::slip(tool), None, "{tool}");
+    }
+}
+
 #[tokio::test]
 async fn what_only_the_model_or_people_are_given_is_dropped_too() {
     let set = [(toolplane_cleaning::Class::Personal, toolplane_cleaning::Treatment::Drop)].into();
-    let rule = CleaningRule { tenant: String::new(), tool: "*".to_owned(), set };
+    let rule = CleaningRule { tool: "*".to_owned(), set, ..CleaningRule::default() };
     let cleaning = Cleaning::new(&toolplane_cleaning::CleaningPolicy::default(), &[rule]).unwrap();
     let world = World::cleaning(cleaning.clone()).await;
     let who = "mia@example.org";

@@ -4,7 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
-import { CallAssurance } from "./assurance.js";
+import { CallAssurance, Taint } from "./assurance.js";
 import { DeniedPaths } from "./decision.js";
 import { InputSafety } from "./interface.js";
 import { JsonPayload, PayloadRef } from "./payload.js";
@@ -233,6 +233,10 @@ export interface Invocation {
     | undefined;
   /** Its caller does not wait for it: each stage is told as progress. */
   background: boolean;
+  /** What taints it: what was found in outputs that its session was given before, or that it names as evidence. */
+  inheritedTaints: Taint[];
+  /** Labels of what its output has that taints what is made from it. */
+  outputTaints: string[];
 }
 
 /** The place of a call in its batch. */
@@ -455,6 +459,8 @@ function createBaseInvocation(): Invocation {
     partialSeq: 0n,
     resumeToken: undefined,
     background: false,
+    inheritedTaints: [],
+    outputTaints: [],
   };
 }
 
@@ -700,6 +706,12 @@ export const Invocation: MessageFns<Invocation> = {
     }
     if (message.background !== false) {
       writer.uint32(560).bool(message.background);
+    }
+    for (const v of message.inheritedTaints) {
+      Taint.encode(v!, writer.uint32(570).fork()).join();
+    }
+    for (const v of message.outputTaints) {
+      writer.uint32(578).string(v!);
     }
     return writer;
   },
@@ -1287,6 +1299,22 @@ export const Invocation: MessageFns<Invocation> = {
             message.background = reader.bool();
             continue;
           }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.inheritedTaints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 72: {
+            if (tag !== 578) {
+              break;
+            }
+
+            message.outputTaints.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1420,6 +1448,8 @@ export const Invocation: MessageFns<Invocation> = {
       : 0n;
     message.resumeToken = object.resumeToken ?? undefined;
     message.background = object.background ?? false;
+    message.inheritedTaints = object.inheritedTaints?.map((e) => Taint.fromPartial(e)) || [];
+    message.outputTaints = object.outputTaints?.map((e) => e) || [];
     return message;
   },
 };
