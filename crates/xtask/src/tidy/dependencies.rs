@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-matching", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
     ("toolplane-cleaning", &["toolplane-records"]),
+    ("toolplane-evidence", &["toolplane-records"]),
     // A call in the forms of other protocols: who shows it, and over what, is for those that use it.
     ("toolplane-forms", &["toolplane-records"]),
     // What a registration is, and what has changed in one, is said by the catalogue.
