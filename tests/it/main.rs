@@ -22,6 +22,7 @@ mod crowds;
 mod default_surface;
 mod door;
 mod forms;
+mod evidence;
 mod health;
 mod hidden;
 mod hooks;

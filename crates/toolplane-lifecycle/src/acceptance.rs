@@ -5,6 +5,7 @@ use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::NativeIds;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
 use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety, Invocation};
@@ -31,6 +32,8 @@ pub struct Acceptance {
     pub surface_id: Option<SurfaceId>,
     /// The provider's id of the call.
     pub native_call_id: Option<SmolStr>,
+    /// What the protocol the call came by calls it.
+    pub native_ids: NativeIds,
     /// The inputs known so far.
     pub inputs: InputRefs,
     /// Who called.
@@ -149,6 +152,7 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         tool_name: acceptance.tool_name,
         surface_id: acceptance.surface_id,
         native_call_id: acceptance.native_call_id,
+        native_ids: acceptance.native_ids,
         status: Status::Planned,
         queue_state: None,
         inputs: acceptance.inputs,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey, LeaseId, TenantId, WorkerId};
 use toolplane_records::invocation::{Invocation, Lease};
@@ -164,6 +165,8 @@ pub struct ReportedOutcome {
     pub rendering_hints: Option<JsonPayload>,
     /// Labels of what in it taints what is made from it.
     pub taints: Vec<SmolStr>,
+    /// What is known of the execution.
+    pub execution: Option<Box<ExecutionEvidence>>,
 }
 
 /// What an execution has so far.

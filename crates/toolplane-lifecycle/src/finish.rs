@@ -18,7 +18,7 @@ use crate::draft::{Draft, result_id};
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
 use crate::synthetic::{failure, for_people, says};
-use crate::transition::{Refusal, Transition};
+use crate::transition::{Effect, Refusal, Transition};
 use crate::{cancel, hooks};
 
 pub(crate) fn complete(
@@ -54,6 +54,10 @@ fn ended(
 ) -> Result<Transition, Refusal> {
     let mut draft = Draft::of(invocation.clone(), now);
     hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
+    if let Some(evidence) = outcome.execution.take() {
+        draft.invocation.evidence_refs.push(evidence.evidence_id.clone());
+        draft.effect(Effect::KeepExecution { evidence });
+    }
     if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
         draft.drop_lease();
         draft.drop_post_hooks();

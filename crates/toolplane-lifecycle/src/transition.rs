@@ -2,6 +2,7 @@
 
 use toolplane_records::SmolStr;
 use toolplane_records::event::LogEvent;
+use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{DecisionId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
@@ -133,6 +134,11 @@ pub enum Effect {
         hook_ref: SmolStr,
         /// What it did.
         hook: Box<ToolHook>,
+    },
+    /// Keep what is known of an execution that ended, under its name in `evidence_refs`.
+    KeepExecution {
+        /// What is known.
+        evidence: Box<ExecutionEvidence>,
     },
     /// Forget the oldest decision but the first ones: newer ones take its place in the record.
     ForgetDecision {

@@ -14,6 +14,7 @@ mod decision_request;
 mod declaration;
 mod error;
 mod event;
+mod evidence;
 mod explanation;
 pub mod field;
 pub mod form;

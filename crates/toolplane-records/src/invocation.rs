@@ -14,6 +14,7 @@ pub(crate) use crate::invocation::view::invocation_schema;
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
 use crate::decision::DeniedPaths;
+use crate::evidence::NativeIds;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
 use crate::payload::{Digest, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
@@ -140,6 +141,9 @@ pub struct Invocation {
     /// The provider's id of the call, e.g. `tool_call_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_call_id: Option<SmolStr>,
+    /// What the protocol the call came by calls it (ours).
+    #[serde(default, skip_serializing_if = "NativeIds::is_empty")]
+    pub native_ids: NativeIds,
     /// Lifecycle state.
     pub status: InvocationStatus,
     /// Place in its queue.

@@ -20,6 +20,7 @@ pub mod decision_request;
 pub mod declaration;
 pub mod error;
 pub mod event;
+pub mod evidence;
 pub mod explanation;
 #[cfg(test)]
 mod fuzz;

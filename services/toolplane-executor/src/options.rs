@@ -16,6 +16,8 @@ use crate::worker::Egress;
 pub struct ExecutorOptions {
     /// Name of the worker, stable over restarts; made up once and kept in `data_dir` when absent.
     pub worker_id: Option<WorkerId>,
+    /// Image the worker runs in, as its operator names it.
+    pub image: Option<String>,
     /// Calls run at once, at least 1.
     pub slots: u32,
     /// Pools served, of those this machine can serve; all of them when absent.
@@ -65,6 +67,7 @@ impl ExecutorOptions {
         Ok(Self {
             worker_id: worker_id
                 .map_err(|rule| ExecutorError::Option { key: "executor.worker_id", rule: rule.to_string() })?,
+            image: config.executor.image.clone(),
             slots: config.executor.slots().max(1),
             pools: config.executor.pools.clone(),
             data_dir: config.server.data_dir.clone(),

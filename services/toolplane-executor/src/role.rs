@@ -57,6 +57,7 @@ impl ExecutorRole {
         let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
         let (journal, left) = Journal::open(&identity.home.join("journal"))?;
         let introduction = Arc::new(Introduction {
+            image: options.image.clone().unwrap_or_default(),
             slots: options.slots.max(1),
             capabilities: Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?,
             identity,

@@ -20,6 +20,8 @@ pub(crate) const PREVIOUS_INCARNATION_DEAD: bool = true;
 #[derive(Debug)]
 pub(crate) struct Introduction {
     pub(crate) identity: Identity,
+    /// Image it runs in, as its operator names it; empty when that is not said.
+    pub(crate) image: String,
     /// Calls it runs at once.
     pub(crate) slots: u32,
     pub(crate) capabilities: Capabilities,

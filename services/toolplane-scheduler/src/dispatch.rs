@@ -13,6 +13,7 @@ mod message;
 mod offer;
 mod passed_over;
 mod placement;
+mod posture;
 mod quarantine;
 mod queues;
 pub(crate) mod receipts;

@@ -9,6 +9,7 @@
 mod asking;
 mod declared;
 mod effects;
+mod execution;
 mod facing;
 mod keep;
 mod next_steps;
@@ -149,6 +150,16 @@ impl Endings {
         let Some(_taking) = inner.taking.begin(lease) else { return Ok(ReportReceipt::Taken) };
         let plan = inner.calls.plans().of(&record).await?;
         let mut reported = reported;
+        // The lease says who ran it, whatever the report does.
+        if let (Some(outcome), Some(held)) = (&mut reported, &record.lease) {
+            let site = outcome.site.get_or_insert_default();
+            site.worker_id = held.worker_id.to_string();
+            if site.incarnation != held.incarnation {
+                // What this start of the worker says of itself may not be so of an earlier one.
+                *site = v1::ExecutionSite { worker_id: held.worker_id.to_string(), ..Default::default() };
+                site.incarnation = held.incarnation.to_string();
+            }
+        }
         let cleaned = match &mut reported {
             Some(outcome) => {
                 let now = inner.calls.now().await?;
@@ -274,8 +285,10 @@ impl Endings {
         }
         let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
         let now = inner.calls.now().await?;
+        let execution = execution::evidence(record, plan, lease_no, (&report, &effects), now);
         let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;
-        Ok(facing::outcome(kept, effects, inner.max_inline_bytes))
+        let outcome = facing::outcome(kept, effects, inner.max_inline_bytes);
+        Ok(ReportedOutcome { execution: Some(Box::new(execution)), ..outcome })
     }
 
     /// Keeps a report that came too late as evidence; it changes nothing else.

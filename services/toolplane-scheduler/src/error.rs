@@ -80,6 +80,12 @@ pub enum CallError {
         /// The invocation.
         id: String,
     },
+    /// A hold keeps it.
+    #[error("a hold is on `{id}`")]
+    Held {
+        /// The invocation.
+        id: String,
+    },
     /// The state does not allow it.
     #[error("{0}")]
     Precondition(String),

@@ -28,6 +28,10 @@ pub fn forget(place: &DamageLocation) -> Verdict {
         return Verdict::Goes(Along { records, streams: vec![keys::stream(&call)], entries });
     }
     match place {
+        // Without it, what it keeps would be removed.
+        DamageLocation::Record(key) if key.family == Family::Meta && keys::shard_of_holds(&key.id).is_some() => {
+            Verdict::Stays("a legal hold is written there: restore a backup")
+        }
         DamageLocation::Record(key) if key.family == Family::Batch => {
             let entries = Some(Entries { member: key.id.clone(), stand_for_it: groups::lists_batches });
             Verdict::Goes(Along { entries, ..Along::record(key) })
@@ -66,6 +70,8 @@ mod tests {
             assert!(stand_for_it(keys::LIVING) && stand_for_it("queue/native/1/acme"));
             assert!(!stand_for_it("batches/acme"), "a batch may have the id of a call");
         }
+        let holds = DamageLocation::Record(keys::holds(0, &TenantId::from_trusted("acme")));
+        assert!(matches!(forget(&holds), Verdict::Stays(_)), "a hold is not forgotten");
         let decision = RecordKey::new(Family::Decision, "acme/dec_1");
         let along = gone(DamageLocation::Record(decision.clone()));
         assert_eq!((along.records, along.streams.len(), along.entries.is_none()), (vec![decision], 0, true));

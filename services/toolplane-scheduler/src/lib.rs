@@ -29,6 +29,7 @@ mod forget;
 mod groups;
 mod identity;
 mod intake;
+mod keeping;
 mod limits;
 mod mutants;
 mod named_payloads;

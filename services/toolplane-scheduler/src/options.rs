@@ -121,6 +121,11 @@ fn parts(config: &Config) -> PartsOptions {
         },
         weights: weights.map(|(tenant, weight)| (TenantId::from_trusted(tenant), u64::from(*weight))).collect(),
         retention_ms: signed(settings.retention_seconds.saturating_mul(1000)),
+        tenant_retention_ms: settings
+            .tenant_retention_seconds
+            .iter()
+            .map(|(tenant, seconds)| (TenantId::from_trusted(tenant), signed(seconds.saturating_mul(1000))))
+            .collect(),
         archive: settings.archive,
         key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
         // A port that was made up, or an address that means any, tells nobody where to go.

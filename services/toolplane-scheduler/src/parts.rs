@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use toolplane_lifecycle::Scope;
 use toolplane_metrics::before_collect;
@@ -25,6 +26,7 @@ use crate::effects::{Listener, Router};
 use crate::environment::Environment;
 use crate::faults;
 use crate::groups::{FreeLocks, GroupRetention, Groups, ScopeBell, Settler};
+use crate::keeping::{Deletions, Holds, KeepTimes, Removal};
 use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
 use crate::storage::{RecordError, Shards, Storage};
@@ -52,6 +54,8 @@ pub(crate) struct PartsOptions {
     pub(crate) weights: BTreeMap<TenantId, u64>,
     /// How long ended calls are kept.
     pub(crate) retention_ms: i64,
+    /// The same for single tenants.
+    pub(crate) tenant_retention_ms: BTreeMap<TenantId, i64>,
     /// Whether ended calls are written to the object store before they are removed.
     pub(crate) archive: bool,
     /// How long idempotency keys are remembered after their calls ended.
@@ -82,6 +86,7 @@ impl Default for PartsOptions {
             bounds: ConfiguredBounds::default(),
             weights: BTreeMap::new(),
             retention_ms: DAY_MS,
+            tenant_retention_ms: BTreeMap::new(),
             archive: false,
             key_window_ms: DAY_MS,
             endpoint: None,
@@ -114,6 +119,8 @@ pub(crate) struct Parts {
     pub(crate) queues: Arc<ReadyQueues>,
     pub(crate) quarantine: Arc<Quarantine>,
     pub(crate) taints: SessionTaints,
+    pub(crate) holds: Holds,
+    pub(crate) deletions: Deletions,
 }
 
 /// What runs beside the handles, once.
@@ -225,14 +232,18 @@ impl Parts {
             lease_ms: options.lease_ms,
             tick_ms,
         };
+        let holds = Holds::new(storage.clone());
+        let removal =
+            Removal { calls: calls.clone(), objects, holds: holds.clone(), key_window_ms: options.key_window_ms };
+        let deletions = Deletions { removal: removal.clone() };
         let retention = Retention {
-            calls: calls.clone(),
+            removal,
+            deletions: deletions.clone(),
             members: members.clone(),
-            objects,
             taints: taints.clone(),
             groups: GroupRetention::new(storage.clone(), options.retention_ms, options.key_window_ms),
-            retention_ms: options.retention_ms,
-            key_window_ms: options.key_window_ms,
+            times: KeepTimes { usual: options.retention_ms, tenants: options.tenant_retention_ms.clone() },
+            place: Mutex::default(),
             archive: options.archive,
             tick_ms,
         };
@@ -246,7 +257,20 @@ impl Parts {
         let audit = Arc::new(Audit::new(calls.clone(), members, queues.clone(), tick_ms));
         let settler = Settler::new(calls.clone(), tick_ms, options.lease_ms);
 
-        let parts = Self { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine, taints };
+        let parts = Self {
+            calls,
+            admissions,
+            starts,
+            fleet,
+            groups,
+            watchers,
+            workers,
+            queues,
+            quarantine,
+            taints,
+            holds,
+            deletions,
+        };
         let loops = Loops { rounds, timers, retention, audit, listener, settler, scopes, grants };
         Ok(Opened { parts, loops, hooks_overdue })
     }

@@ -94,7 +94,20 @@ impl SchedulerRole {
         let store = backend.measured(Keeper::Scheduler, backend.spread(|count| Arc::new(Shards::new(count))));
         let Opened { parts, loops, hooks_overdue } =
             Parts::open(store, payloads.clone(), options.parts, outside).await?;
-        let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine, taints } = parts;
+        let Parts {
+            calls,
+            admissions,
+            starts,
+            fleet,
+            groups,
+            watchers,
+            workers,
+            queues,
+            quarantine,
+            taints,
+            holds,
+            deletions,
+        } = parts;
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
         let news = ProviderNews::default();
@@ -124,6 +137,8 @@ impl SchedulerRole {
             watchers,
             taints: taints.clone(),
             streams: Arc::new(StreamLimit::new(options.watchers.0, options.watchers.1)),
+            holds,
+            deletions,
         });
         let sessions = WorkerParts {
             calls: calls.clone(),

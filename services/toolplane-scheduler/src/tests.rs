@@ -151,7 +151,7 @@ impl World {
 
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
-        let Parts { calls, admissions, groups, fleet, watchers, taints, .. } = self.parts.clone();
+        let Parts { calls, admissions, groups, fleet, watchers, taints, holds, deletions, .. } = self.parts.clone();
         InvocationApi::new(InvocationParts {
             calls,
             admissions,
@@ -164,6 +164,8 @@ impl World {
             watchers,
             taints,
             streams: Arc::new(StreamLimit::new(10, 10)),
+            holds,
+            deletions,
         })
     }
 
@@ -209,6 +211,7 @@ impl World {
     async fn worker(&self) -> mpsc::UnboundedReceiver<WorkerMessage> {
         let (sender, messages) = mpsc::unbounded_channel();
         let info = WorkerInfo {
+            image: String::new(),
             credentials: None,
             worker_id: WorkerId::from_trusted("w1"),
             incarnation: "first".into(),

@@ -11,11 +11,14 @@ mod batch;
 mod calls;
 mod connection;
 mod credentials;
+mod explain;
+mod export;
 mod failure;
 mod fetch;
 mod follow;
 mod form;
 mod get;
+mod hold;
 mod hooks;
 mod invoke;
 mod keys;
@@ -35,6 +38,7 @@ mod store;
 mod surface;
 mod taints;
 mod tools;
+mod verify;
 mod waiting;
 mod watch;
 mod workers;
@@ -119,6 +123,17 @@ enum Command {
     Store(store::StoreCommand),
     /// Show one record: an invocation, a result, a surface, a tool, an approval.
     Get(get::GetArgs),
+    /// Tell the whole story of a call: who, what was said, decided, run, kept and masked, how long each step took, what to do next.
+    Explain(explain::ExplainArgs),
+    /// Write all records of ended calls as a signed chain of lines, which `verify` proves without a cluster.
+    Export(export::ExportArgs),
+    /// Prove exports: nothing in them was changed, taken out, put in or moved. Without a cluster.
+    Verify(verify::VerifyArgs),
+    /// Holds: what may not be removed, whoever asks and however old it is.
+    #[command(subcommand)]
+    Hold(hold::HoldCommand),
+    /// Delete ended calls with everything that belongs to them; a tombstone stays.
+    Delete(hold::DeleteArgs),
     /// Read bytes a call keeps by reference, whole or in part.
     Fetch(fetch::FetchArgs),
     /// Speak MCP on standard input and output, for clients that start their servers as programs.
@@ -162,6 +177,7 @@ async fn run(cli: Cli) -> Result<CommandOutcome, Failure> {
         Command::Keys(command) => return keys::run(command, &mut out),
         Command::Store(command) => return store::run(command, &mut out).await,
         Command::Credentials(command) => return credentials::run(command, &mut out).await,
+        Command::Verify(args) => return verify::run(args, &mut out),
         Command::Completions(args) => return manual::completions(args, &mut Cli::command(), &mut out),
         Command::Man(args) => return manual::man(args, Cli::command(), &mut out),
         _ => {}
@@ -185,6 +201,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         | Command::Keys(_)
         | Command::Store(_)
         | Command::Credentials(_)
+        | Command::Verify(_)
         | Command::Completions(_)
         | Command::Man(_) => Ok(CommandOutcome::Done),
         Command::Tools(command) => tools::run(command, connection, out).await,
@@ -202,6 +219,10 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Taints(command) => taints::run(command, connection, out).await,
         Command::Hooks(command) => hooks::run(command, connection, out).await,
         Command::Get(args) => get::run(args, connection, out).await,
+        Command::Export(args) => export::run(args, connection, out).await,
+        Command::Hold(command) => hold::run(command, connection, out).await,
+        Command::Delete(args) => hold::delete(args, connection, out).await,
+        Command::Explain(args) => explain::run(args, connection, out).await,
         Command::Fetch(args) => fetch::run(args, connection, out).await,
         Command::Mcp(args) => mcp::run(args, connection).await,
         Command::Cancel(args) => calls::cancel(args, connection, out).await,

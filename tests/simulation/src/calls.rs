@@ -133,6 +133,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         tool_name: "tool".into(),
         surface_id: None,
         native_call_id: None,
+        native_ids: Default::default(),
         inputs: InputRefs { model: input.clone(), observable: None, permission: None, call: Some(input) },
         actor_ref: None,
         runtime_refs: Vec::new(),

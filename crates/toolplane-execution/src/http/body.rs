@@ -10,6 +10,7 @@ use serde::Serialize;
 use toolplane_credentials::Mask;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::NativeIds;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
@@ -143,7 +144,31 @@ fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], trunca
     let exact = Exact::answer(Bytes::copy_from_slice(body), media_type(headers), &view);
     let mut outcome = Outcome::text(view.into_owned()).structured(&report).exactly(Some(exact));
     outcome.output_bytes = body.len() as u64;
+    outcome.evidence = Some(JsonPayload::of(&HttpEvidence {
+        status: status.as_u16(),
+        body_bytes: body.len() as u64,
+        native_ids: native_ids(headers),
+    }));
     outcome
+}
+
+/// What is known of an answer beside its content.
+#[derive(Serialize)]
+struct HttpEvidence {
+    status: u16,
+    body_bytes: u64,
+    #[serde(skip_serializing_if = "NativeIds::is_empty")]
+    native_ids: NativeIds,
+}
+
+/// Headers in which servers say what they call a request, in the order of trust.
+const REQUEST_IDS: [&str; 5] =
+    ["x-request-id", "request-id", "x-amzn-requestid", "x-ms-request-id", "x-correlation-id"];
+
+/// What the server calls the request, if it says so.
+pub(crate) fn native_ids(headers: &HeaderMap) -> NativeIds {
+    let said = REQUEST_IDS.iter().find_map(|name| headers.get(*name)?.to_str().ok());
+    NativeIds { http_request_id: said.unwrap_or_default().into(), ..NativeIds::default() }.plain()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use toolplane_mcp::{Content, Era, ResourceBody, ServerInfo, Session, ToolAnswer, ToolList};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::NativeIds;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::refs::ResourceRef;
 use toolplane_records::result::ContentBlock;
@@ -24,6 +25,8 @@ pub(super) struct Evidence {
     session_id: Option<String>,
     /// What goes into the record of the call.
     refs: Vec<String>,
+    /// What the server calls the call.
+    native_ids: NativeIds,
     /// Requests of the call, as the server knows them; the newest 16.
     request_ids: Vec<u64>,
     progress: u64,
@@ -65,6 +68,11 @@ impl Evidence {
             server: ServerShown { name, version: version_of_server },
             protocol: version,
             era,
+            native_ids: NativeIds {
+                json_rpc_id: seen.requests.last().map(|id| id.to_string().into()).unwrap_or_default(),
+                mcp_session_id: session_id.as_deref().unwrap_or_default().into(),
+                ..NativeIds::default()
+            },
             session_id,
             refs,
             request_ids: seen.requests,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use toolplane_openapi::{Answer, Content, Meaning, response};
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::evidence::NativeIds;
 use toolplane_records::operation::OperationBinding;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
@@ -16,7 +17,7 @@ use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use crate::failure::something_may_be_done;
-use crate::http::body::{Read, bounded};
+use crate::http::body::{Read, bounded, native_ids};
 use crate::outcome::{Exact, Outcome};
 
 /// Most differences from the document that are told.
@@ -29,6 +30,8 @@ const MAX_RULE: usize = 300;
 struct AnswerEvidence<'a> {
     operation: &'a str,
     status: u16,
+    #[serde(skip_serializing_if = "NativeIds::is_empty")]
+    native_ids: NativeIds,
     /// The URL that answered, without its query.
     url: &'a str,
     headers: BTreeMap<String, String>,
@@ -51,6 +54,7 @@ pub(super) fn outcome(binding: &OperationBinding, read: Read, now: Timestamp) ->
     let evidence = JsonPayload::of(&AnswerEvidence {
         operation: &binding.operation,
         status: answer.status,
+        native_ids: native_ids(&read.headers),
         url: read.url.as_str(),
         headers: bounded(&read.headers),
         body_bytes: read.body.len() as u64,

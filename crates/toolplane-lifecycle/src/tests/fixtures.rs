@@ -32,6 +32,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         tool_name: "t".into(),
         surface_id: None,
         native_call_id: None,
+        native_ids: Default::default(),
         inputs: InputRefs { permission: Some(model.clone()), observable: None, call: Some(model.clone()), model },
         actor_ref: None,
         runtime_refs: vec![],
@@ -105,6 +106,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Rep
         cleaned: Vec::new(),
         rendering_hints: None,
         taints: Vec::new(),
+        execution: None,
     })
 }
 

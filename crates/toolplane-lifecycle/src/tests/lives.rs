@@ -233,6 +233,7 @@ impl Indexes {
                 Effect::ForgetEnding => self.ending = false,
                 Effect::Quarantine { .. }
                 | Effect::KeepHook { .. }
+                | Effect::KeepExecution { .. }
                 | Effect::ForgetDecision { .. }
                 | Effect::ForgetHook { .. }
                 | Effect::Tell(_) => {}

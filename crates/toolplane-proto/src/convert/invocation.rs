@@ -119,6 +119,7 @@ impl From<&records::Invocation> for v1::Invocation {
             tool_name: record.tool_name.to_string(),
             surface_id: field::text(&record.surface_id),
             native_call_id: field::maybe(&record.native_call_id),
+            native_ids: super::evidence::native_ids(&record.native_ids),
             status: record.status.as_str().to_owned(),
             status_code: record.status.number(),
             queue_state: word::optional_number(record.queue_state),
@@ -200,6 +201,7 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             tool_name: message.tool_name.into(),
             surface_id: field::optional_id("surface_id", &message.surface_id)?,
             native_call_id: message.native_call_id.map(Into::into),
+            native_ids: message.native_ids.unwrap_or_default().into(),
             status: word::open("status", &message.status, message.status_code)?,
             queue_state: word::optional_closed("queue_state", message.queue_state)?,
             inputs: records::InputRefs {

@@ -95,6 +95,7 @@ round_trips! {
     explanation: records::explanation::DecisionExplanation => v1::DecisionExplanation, "decision-explanation";
     approval: records::approval::Approval => v1::Approval, "approval";
     result: records::result::ToolResult => v1::ToolResult, "result";
+    execution_evidence: records::evidence::ExecutionEvidence => v1::ExecutionEvidence, "execution-evidence";
     persistence: records::persistence::ResultPersistence => v1::ResultPersistence, "result-persistence";
 }
 

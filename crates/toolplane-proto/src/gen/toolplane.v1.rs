@@ -2265,26 +2265,6 @@ pub struct CallAssurance {
     #[prost(string, repeated, tag = "5")]
     pub taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// What was found in outputs that the caller of a call was given before, so that rules about `taint:<label>` are about the call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Taint {
-    /// What was found: `instructions`, `markup`, `invisible`, or `untrusted` for an output of a tool whose author is not trusted.
-    #[prost(string, tag = "1")]
-    pub label: ::prost::alloc::string::String,
-    /// Calls whose outputs had it, the newest last; of many, the first four and the newest four.
-    #[prost(string, repeated, tag = "2")]
-    pub invocation_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// When the first of them ended.
-    #[prost(message, optional, tag = "3")]
-    pub since: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// What the platform knows to taint a call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct KnownTaints {
-    /// One for each label; empty where the session of the call was followed and nothing was found.
-    #[prost(message, repeated, tag = "1")]
-    pub taints: ::prost::alloc::vec::Vec<Taint>,
-}
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SchedulerPolicy {
@@ -2836,6 +2816,146 @@ pub struct Event {
     /// Position in the stream of this source, from 1, without gaps.
     #[prost(uint64, tag = "12")]
     pub sequence: u64,
+}
+/// What one call is called by the protocols it came by, or went to. Each is at most 256 printed characters; empty when there is none.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NativeIds {
+    /// Id of the JSON-RPC request.
+    #[prost(string, tag = "1")]
+    pub json_rpc_id: ::prost::alloc::string::String,
+    /// Session of MCP.
+    #[prost(string, tag = "2")]
+    pub mcp_session_id: ::prost::alloc::string::String,
+    /// Task of A2A.
+    #[prost(string, tag = "3")]
+    pub a2a_task_id: ::prost::alloc::string::String,
+    /// Context of A2A.
+    #[prost(string, tag = "4")]
+    pub a2a_context_id: ::prost::alloc::string::String,
+    /// Message of A2A.
+    #[prost(string, tag = "5")]
+    pub a2a_message_id: ::prost::alloc::string::String,
+    /// Id of the HTTP request, as its header said.
+    #[prost(string, tag = "6")]
+    pub http_request_id: ::prost::alloc::string::String,
+}
+/// What the sandbox of a worker was found to hold when it was probed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SandboxFacts {
+    /// What makes it, e.g. `bubblewrap 0.8.0`; empty when the worker does not say.
+    #[prost(string, tag = "1")]
+    pub backend: ::prost::alloc::string::String,
+    /// Every layer it needs held.
+    #[prost(bool, tag = "2")]
+    pub available: bool,
+    /// Layers that held, by name.
+    #[prost(string, repeated, tag = "3")]
+    pub held: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Layers that did not.
+    #[prost(string, repeated, tag = "4")]
+    pub missing: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// `sha256:<hex>` of the whole posture, as the worker told it.
+    #[prost(string, tag = "5")]
+    pub posture_digest: ::prost::alloc::string::String,
+}
+/// Where an execution ran.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExecutionSite {
+    /// The worker.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// Which start of it.
+    #[prost(string, tag = "2")]
+    pub incarnation: ::prost::alloc::string::String,
+    /// Version of its program; empty when an earlier start of the worker ran the call.
+    #[prost(string, tag = "3")]
+    pub worker_version: ::prost::alloc::string::String,
+    /// Image the worker runs in, as its operator names it; empty when that is not said.
+    #[prost(string, tag = "4")]
+    pub image: ::prost::alloc::string::String,
+    /// The sandbox of the worker.
+    #[prost(message, optional, tag = "5")]
+    pub sandbox: ::core::option::Option<SandboxFacts>,
+}
+/// What ran: the version of the tool, and how it was to be executed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExecutedTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub tool_name: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of its registration.
+    #[prost(string, tag = "3")]
+    pub declaration_digest: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of all that was fixed about how it runs.
+    #[prost(string, tag = "4")]
+    pub plan_digest: ::prost::alloc::string::String,
+    /// Kind of executor, e.g. `shell`; open vocabulary.
+    #[prost(string, tag = "5")]
+    pub execution_kind: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ExecutionKind", tag = "6")]
+    pub execution_kind_code: i32,
+    /// Execution class it was queued under.
+    #[prost(string, tag = "7")]
+    pub pool: ::prost::alloc::string::String,
+    /// It was run only inside a sandbox.
+    #[prost(bool, tag = "8")]
+    pub sandboxed: bool,
+    /// Name of the sandbox profile.
+    #[prost(string, tag = "9")]
+    pub sandbox_profile: ::prost::alloc::string::String,
+}
+/// One execution that ended with a report, and what its worker says of it. A call that is executed again has one for each.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExecutionEvidence {
+    /// Its name in `evidence_refs` of the call: `execution:<call>/<lease_no>`.
+    #[prost(string, tag = "1")]
+    pub evidence_id: ::prost::alloc::string::String,
+    /// The call.
+    #[prost(string, tag = "2")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// Which execution of the call it is, from 1.
+    #[prost(uint32, tag = "3")]
+    pub attempt: u32,
+    /// The lease it ran under.
+    #[prost(uint32, tag = "4")]
+    pub lease_no: u32,
+    /// Fence of that lease.
+    #[prost(uint64, tag = "5")]
+    pub fence: u64,
+    /// What ran; absent when the record of it is gone.
+    #[prost(message, optional, tag = "6")]
+    pub tool: ::core::option::Option<ExecutedTool>,
+    /// Where.
+    #[prost(message, optional, tag = "7")]
+    pub site: ::core::option::Option<ExecutionSite>,
+    /// How it ended, as its worker says; open vocabulary.
+    #[prost(string, tag = "8")]
+    pub status: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ResultStatus", tag = "9")]
+    pub status_code: i32,
+    /// When it began, by the worker's clock.
+    #[prost(message, optional, tag = "10")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How long it took, in milliseconds.
+    #[prost(uint64, tag = "11")]
+    pub duration_ms: u64,
+    /// When the report was read, by the store's clock.
+    #[prost(message, optional, tag = "12")]
+    pub reported_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What the system that ran the tool calls it.
+    #[prost(message, optional, tag = "13")]
+    pub native_ids: ::core::option::Option<NativeIds>,
+    /// What the worker says of it: an object, e.g. exit status, resources, violations of the sandbox.
+    #[prost(message, optional, tag = "14")]
+    pub detail: ::core::option::Option<JsonPayload>,
+    /// Why that is not kept, in one stable word: `too_large`, or `withheld` by a hook.
+    #[prost(string, tag = "15")]
+    pub detail_left_out: ::prost::alloc::string::String,
 }
 /// A tool of a server of the Model Context Protocol: which server, and which of its tools. Credentials are named, never held.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -3519,44 +3639,6 @@ impl ProcessStdin {
             "PROCESS_STDIN_JSON" => Some(Self::Json),
             _ => None,
         }
-    }
-}
-/// The form in which a call is told beside its records.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FormSpec {
-    /// Which form: `record`, `acp`, `acp-terminal`, `mcp`, `openai-responses`, `openai-chat`, `anthropic`, `gemini`, `a2a`, `tool-result`,
-    /// `cloudevents`, `cloudevents-protobuf` or `in-toto`. None when empty; another word is refused.
-    #[prost(string, tag = "1")]
-    pub view: ::prost::alloc::string::String,
-    /// The reader's session, e.g. `sessionId` of ACP or `contextId` of A2A; the session of the call when empty.
-    #[prost(string, tag = "2")]
-    pub session_id: ::prost::alloc::string::String,
-    /// Where the workspace is on the reader's machine: whole paths of files begin there. `/workspace` when empty.
-    #[prost(string, tag = "3")]
-    pub workspace_root: ::prost::alloc::string::String,
-    /// What the reader calls the call; the id the model gave it when empty, and ours where it gave none.
-    #[prost(string, tag = "4")]
-    pub call_id: ::prost::alloc::string::String,
-}
-/// A call, or a step of it, in a form.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Formed {
-    /// Media type of the form, e.g. `application/cloudevents+json`.
-    #[prost(string, tag = "1")]
-    pub media_type: ::prost::alloc::string::String,
-    #[prost(oneof = "formed::Body", tags = "2, 3")]
-    pub body: ::core::option::Option<formed::Body>,
-}
-/// Nested message and enum types in `Formed`.
-pub mod formed {
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Body {
-        /// JSON.
-        #[prost(message, tag = "2")]
-        Json(super::JsonPayload),
-        /// Bytes of another kind, e.g. protobuf.
-        #[prost(bytes, tag = "3")]
-        Binary(::prost::bytes::Bytes),
     }
 }
 /// One run of one hook at one point of one call.
@@ -4723,12 +4805,9 @@ pub struct Invocation {
     /// Its caller does not wait for it: each stage is told as progress.
     #[prost(bool, tag = "70")]
     pub background: bool,
-    /// What taints it: what was found in outputs that its session was given before, or that it names as evidence.
-    #[prost(message, repeated, tag = "71")]
-    pub inherited_taints: ::prost::alloc::vec::Vec<Taint>,
-    /// Labels of what its output has that taints what is made from it.
-    #[prost(string, repeated, tag = "72")]
-    pub output_taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the protocol the call came by calls it.
+    #[prost(message, optional, tag = "80")]
+    pub native_ids: ::core::option::Option<NativeIds>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4905,6 +4984,36 @@ pub struct CancelFacts {
     /// Why the cancellation did not happen, when it did not (`unsupported`, `completed_first`).
     #[prost(string, optional, tag = "7")]
     pub failed: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// What may not be removed, whoever asks and however old it is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LegalHold {
+    /// Why, in the words of who set it.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who set it.
+    #[prost(string, tag = "5")]
+    pub set_by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "6")]
+    pub set_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(oneof = "legal_hold::Scope", tags = "1, 2, 3")]
+    pub scope: ::core::option::Option<legal_hold::Scope>,
+}
+/// Nested message and enum types in `LegalHold`.
+pub mod legal_hold {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Scope {
+        /// Every call of the tenant.
+        #[prost(bool, tag = "1")]
+        Tenant(bool),
+        /// Every call of this session, also those to come.
+        #[prost(string, tag = "2")]
+        SessionRef(::prost::alloc::string::String),
+        /// This call.
+        #[prost(string, tag = "3")]
+        InvocationId(::prost::alloc::string::String),
+    }
 }
 /// One recorded change of an input; the model's own input is never rewritten.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5251,6 +5360,9 @@ pub struct WorkerHello {
     /// Credentials it can put into calls; absent when it does not say.
     #[prost(message, optional, tag = "13")]
     pub credentials: ::core::option::Option<WorkerCredentials>,
+    /// Image it runs in, as its operator names it, best with its digest; at most 512 bytes. The evidence of calls repeats it.
+    #[prost(string, tag = "20")]
+    pub image: ::prost::alloc::string::String,
 }
 /// Asks for calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5407,8 +5519,10 @@ pub struct ExecutionOutcome {
     /// How long it took, in milliseconds.
     #[prost(uint64, tag = "13")]
     pub duration_ms: u64,
-    /// Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object. Texts in its member `refs`, at most 16 of
-    /// at most 200 visible ASCII characters, are kept as `evidence_refs` of the result: what names the execution elsewhere.
+    /// Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object. Up to 16 KiB of it are kept as the
+    /// `detail` of the `ExecutionEvidence`. Texts in its member `refs`, at most 16 of at most 200 visible ASCII characters, are kept as
+    /// `evidence_refs` of the result: what names the execution elsewhere. Its member `native_ids`, an object with the fields of `NativeIds`,
+    /// says what the system that ran the tool calls it.
     #[prost(message, optional, tag = "14")]
     pub evidence: ::core::option::Option<JsonPayload>,
     /// Resources the result refers to.
@@ -5427,6 +5541,9 @@ pub struct ExecutionOutcome {
     /// Not read: hooks after the call are asked by the scheduler, whichever worker ran it.
     #[prost(message, repeated, tag = "19")]
     pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+    /// Not read from a worker: where it ran is known from its lease and its hello.
+    #[prost(message, optional, tag = "30")]
+    pub site: ::core::option::Option<ExecutionSite>,
 }
 /// One output and the decision how it was kept.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5853,6 +5970,9 @@ pub struct InvocationSpec {
     /// stage is told as progress. Refused for a tool whose execution profile does not declare `supports_background`.
     #[prost(bool, tag = "20")]
     pub background: bool,
+    /// What the protocol the call came by calls it. A call that is sent again with other ids is the same call.
+    #[prost(message, optional, tag = "30")]
+    pub native_ids: ::core::option::Option<NativeIds>,
 }
 /// How a call was accepted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5880,9 +6000,6 @@ pub struct CallRequest {
     /// the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub wait_ms: u32,
-    /// Tells the call in this form too.
-    #[prost(message, optional, tag = "3")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// How a call ended, or that it has not.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5897,9 +6014,6 @@ pub struct CallResponse {
     /// its caller something (`pending_input`).
     #[prost(message, optional, tag = "3")]
     pub invocation: ::core::option::Option<Invocation>,
-    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
-    #[prost(message, optional, tag = "4")]
-    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5907,9 +6021,6 @@ pub struct InvokeRequest {
     /// The call.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<InvocationSpec>,
-    /// Tells each step in this form too.
-    #[prost(message, optional, tag = "2")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// What happened since the message before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5923,9 +6034,6 @@ pub struct InvokeResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
-    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
-    #[prost(message, repeated, tag = "4")]
-    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks for a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5956,9 +6064,9 @@ pub struct GetInvocationRequest {
     /// Return the four inputs by value too, where the caller may see them.
     #[prost(bool, tag = "3")]
     pub include_inputs: bool,
-    /// Tells the call in this form too.
-    #[prost(message, optional, tag = "4")]
-    pub form: ::core::option::Option<FormSpec>,
+    /// Return what was decided, changed, run and kept too, and the log.
+    #[prost(bool, tag = "20")]
+    pub include_trail: bool,
 }
 /// A call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5975,9 +6083,34 @@ pub struct GetInvocationResponse {
     /// The result as the standard's JSON, with view JSON, once it has ended.
     #[prost(message, optional, tag = "4")]
     pub result_json: ::core::option::Option<JsonPayload>,
-    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
-    #[prost(message, optional, tag = "5")]
-    pub formed: ::core::option::Option<Formed>,
+    /// What else there is about the call, when it was asked for.
+    #[prost(message, optional, tag = "20")]
+    pub trail: ::core::option::Option<InvocationTrail>,
+}
+/// All that is kept about one call beside its record and its result, oldest first, as far as it fits one answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvocationTrail {
+    /// Permission decisions; `ListDecisions` has them by page.
+    #[prost(message, repeated, tag = "1")]
+    pub decisions: ::prost::alloc::vec::Vec<PermissionDecision>,
+    /// Changes of the inputs; `ListMutations` has them by page.
+    #[prost(message, repeated, tag = "2")]
+    pub mutations: ::prost::alloc::vec::Vec<InputMutation>,
+    /// What hooks did; `ListHooks` has it by page.
+    #[prost(message, repeated, tag = "3")]
+    pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+    /// Executions that ended with a report.
+    #[prost(message, repeated, tag = "4")]
+    pub executions: ::prost::alloc::vec::Vec<ExecutionEvidence>,
+    /// How outputs are kept.
+    #[prost(message, repeated, tag = "5")]
+    pub persistence: ::prost::alloc::vec::Vec<ResultPersistence>,
+    /// The log; `WatchInvocation` has it from any event on.
+    #[prost(message, repeated, tag = "6")]
+    pub events: ::prost::alloc::vec::Vec<Event>,
+    /// Lists that are not whole here, by name: the answer would be too large, or this caller may not ask for them.
+    #[prost(string, repeated, tag = "7")]
+    pub cut: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for the terminal result of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5988,9 +6121,6 @@ pub struct GetResultRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
-    /// Tells the call in this form too.
-    #[prost(message, optional, tag = "3")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// The terminal result of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6001,9 +6131,6 @@ pub struct GetResultResponse {
     /// The result as the standard's JSON, with view JSON.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
-    /// The call in the form that was asked for.
-    #[prost(message, optional, tag = "3")]
-    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to wait.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6015,9 +6142,6 @@ pub struct WaitInvocationRequest {
     /// (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub timeout_ms: u32,
-    /// Tells the call in this form too.
-    #[prost(message, optional, tag = "3")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// The call in its state after the wait.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6031,9 +6155,6 @@ pub struct WaitInvocationResponse {
     /// Its result, once it has ended.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
-    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
-    #[prost(message, optional, tag = "4")]
-    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to follow a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6044,9 +6165,6 @@ pub struct WatchInvocationRequest {
     /// The first sequence to send; from the start when 0.
     #[prost(uint64, tag = "2")]
     pub from_seq: u64,
-    /// Tells each step in this form too.
-    #[prost(message, optional, tag = "3")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// Events in order.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6060,9 +6178,6 @@ pub struct WatchInvocationResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
-    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
-    #[prost(message, repeated, tag = "4")]
-    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks to cancel.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6306,84 +6421,6 @@ pub struct ListWorkersResponse {
     #[prost(string, tag = "3")]
     pub scheduler: ::prost::alloc::string::String,
 }
-/// Asks which sessions are tainted.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListSessionTaintsRequest {
-    /// Only this session, when given.
-    #[prost(string, tag = "1")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// Most sessions per page; 0 takes the server's own, larger values are cut to 1000.
-    #[prost(int32, tag = "2")]
-    pub page_size: i32,
-    /// Where to go on; from the answer before.
-    #[prost(string, tag = "3")]
-    pub page_token: ::prost::alloc::string::String,
-}
-/// The sessions.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ListSessionTaintsResponse {
-    /// The sessions.
-    #[prost(message, repeated, tag = "1")]
-    pub sessions: ::prost::alloc::vec::Vec<SessionTaints>,
-    /// Where to go on; empty at the end.
-    #[prost(string, tag = "2")]
-    pub next_page_token: ::prost::alloc::string::String,
-}
-/// What the calls of a session carry.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SessionTaints {
-    /// The session.
-    #[prost(string, tag = "1")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// One for each label; empty where all of them were cleared.
-    #[prost(message, repeated, tag = "2")]
-    pub taints: ::prost::alloc::vec::Vec<Taint>,
-    /// When it was given the last output that taints.
-    #[prost(message, optional, tag = "3")]
-    pub tainted_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Until when this is kept, if no other output comes.
-    #[prost(message, optional, tag = "4")]
-    pub kept_until: ::core::option::Option<::prost_types::Timestamp>,
-    /// Who cleared what of it, the newest last; of many, the newest eight.
-    #[prost(message, repeated, tag = "5")]
-    pub cleared: ::prost::alloc::vec::Vec<ClearedTaints>,
-}
-/// What somebody took away from a session.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ClearedTaints {
-    /// The labels that were there.
-    #[prost(string, repeated, tag = "1")]
-    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Who did it, by the name of the credential.
-    #[prost(string, tag = "2")]
-    pub by: ::prost::alloc::string::String,
-    /// When.
-    #[prost(message, optional, tag = "3")]
-    pub at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Why.
-    #[prost(string, tag = "4")]
-    pub reason: ::prost::alloc::string::String,
-}
-/// Clears what taints a session.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ClearSessionTaintsRequest {
-    /// The session.
-    #[prost(string, tag = "1")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// Only these labels; all when empty.
-    #[prost(string, repeated, tag = "2")]
-    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why; kept with the session. Required.
-    #[prost(string, tag = "3")]
-    pub reason: ::prost::alloc::string::String,
-}
-/// What is left.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ClearSessionTaintsResponse {
-    /// The session.
-    #[prost(message, optional, tag = "1")]
-    pub session: ::core::option::Option<SessionTaints>,
-}
 /// Answers the question of a call that needs input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProvideInputRequest {
@@ -6545,9 +6582,6 @@ pub struct GetBatchRequest {
     /// The batch.
     #[prost(string, tag = "1")]
     pub batch_id: ::prost::alloc::string::String,
-    /// With or without the JSON record of its policy.
-    #[prost(enumeration = "RecordView", tag = "2")]
-    pub view: i32,
 }
 /// A batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6555,9 +6589,6 @@ pub struct GetBatchResponse {
     /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
-    /// The scheduler policy of the batch as the standard's JSON, with view JSON.
-    #[prost(message, optional, tag = "2")]
-    pub policy_json: ::core::option::Option<JsonPayload>,
 }
 /// Asks to follow a batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6666,9 +6697,6 @@ pub struct ListHooksRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
-    /// With or without the JSON records.
-    #[prost(enumeration = "RecordView", tag = "4")]
-    pub view: i32,
 }
 /// What hooks did about one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6682,9 +6710,6 @@ pub struct ListHooksResponse {
     /// Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them.
     #[prost(uint64, tag = "3")]
     pub left_out: u64,
-    /// The hook records as the standard's JSON in the same order, with view JSON.
-    #[prost(message, repeated, tag = "4")]
-    pub jsons: ::prost::alloc::vec::Vec<JsonPayload>,
 }
 /// Asks what would be decided about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6711,6 +6736,166 @@ pub struct ExplainInvocationResponse {
     /// What hooks did.
     #[prost(message, repeated, tag = "5")]
     pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+}
+/// Asks for the records of ended calls.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportRecordsRequest {
+    /// Only calls that ended, and deletions that were made, at or after this instant, when given.
+    #[prost(message, optional, tag = "1")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only before this one; five seconds ago when not given, so that nothing of that time is still on its way. Never later than now.
+    #[prost(message, optional, tag = "2")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only calls of this session, when given.
+    #[prost(string, tag = "3")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only this call, when given.
+    #[prost(string, tag = "4")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The inputs by value too, where the caller may see them.
+    #[prost(bool, tag = "5")]
+    pub include_inputs: bool,
+}
+/// Some records. All records of a call come together.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExportRecordsResponse {
+    /// The records.
+    #[prost(message, repeated, tag = "1")]
+    pub records: ::prost::alloc::vec::Vec<ExportedRecord>,
+    /// Only in the first message: whose records they are.
+    #[prost(string, tag = "2")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Only in the first message: until when they are all there.
+    #[prost(message, optional, tag = "3")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only in the last message.
+    #[prost(bool, tag = "4")]
+    pub complete: bool,
+}
+/// One record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportedRecord {
+    /// What it is: `invocation`, `decision`, `mutation`, `hook`, `execution`, `persistence`, `result`, `event`, `tombstone`, or `damaged` for
+    /// a call whose record cannot be read.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Its id.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The record; the standard's JSON where the standard has it.
+    #[prost(message, optional, tag = "3")]
+    pub json: ::core::option::Option<JsonPayload>,
+}
+/// Asks to delete calls.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteInvocationsRequest {
+    /// Why, for the tombstone; at most 1000 bytes.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "4")]
+    pub requested_by: ::prost::alloc::string::String,
+    #[prost(oneof = "delete_invocations_request::What", tags = "1, 2")]
+    pub what: ::core::option::Option<delete_invocations_request::What>,
+}
+/// Nested message and enum types in `DeleteInvocationsRequest`.
+pub mod delete_invocations_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum What {
+        /// This call. It must have ended.
+        #[prost(string, tag = "1")]
+        InvocationId(::prost::alloc::string::String),
+        /// Every call of this session that has ended.
+        #[prost(string, tag = "2")]
+        SessionRef(::prost::alloc::string::String),
+    }
+}
+/// What was deleted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteInvocationsResponse {
+    /// Calls that were deleted.
+    #[prost(uint64, tag = "1")]
+    pub deleted: u64,
+    /// Calls that a hold is on.
+    #[prost(uint64, tag = "2")]
+    pub held: u64,
+    /// Calls that have not ended.
+    #[prost(uint64, tag = "3")]
+    pub living: u64,
+    /// There are more calls than one request deletes: ask again.
+    #[prost(bool, tag = "4")]
+    pub more: bool,
+}
+/// Asks for a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetLegalHoldRequest {
+    /// Why; at most 1000 bytes.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "5")]
+    pub requested_by: ::prost::alloc::string::String,
+    #[prost(oneof = "set_legal_hold_request::Scope", tags = "1, 2, 3")]
+    pub scope: ::core::option::Option<set_legal_hold_request::Scope>,
+}
+/// Nested message and enum types in `SetLegalHoldRequest`.
+pub mod set_legal_hold_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Scope {
+        /// Every call of the caller's tenant.
+        #[prost(bool, tag = "1")]
+        Tenant(bool),
+        /// Every call of this session, also those to come.
+        #[prost(string, tag = "2")]
+        SessionRef(::prost::alloc::string::String),
+        /// This call.
+        #[prost(string, tag = "3")]
+        InvocationId(::prost::alloc::string::String),
+    }
+}
+/// The hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetLegalHoldResponse {
+    /// As it is now.
+    #[prost(message, optional, tag = "1")]
+    pub hold: ::core::option::Option<LegalHold>,
+}
+/// Asks for the end of a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearLegalHoldRequest {
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "4")]
+    pub requested_by: ::prost::alloc::string::String,
+    #[prost(oneof = "clear_legal_hold_request::Scope", tags = "1, 2, 3")]
+    pub scope: ::core::option::Option<clear_legal_hold_request::Scope>,
+}
+/// Nested message and enum types in `ClearLegalHoldRequest`.
+pub mod clear_legal_hold_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Scope {
+        /// The one on the caller's tenant.
+        #[prost(bool, tag = "1")]
+        Tenant(bool),
+        /// The one on this session.
+        #[prost(string, tag = "2")]
+        SessionRef(::prost::alloc::string::String),
+        /// The one on this call.
+        #[prost(string, tag = "3")]
+        InvocationId(::prost::alloc::string::String),
+    }
+}
+/// The hold is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearLegalHoldResponse {}
+/// Asks for the holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListLegalHoldsRequest {}
+/// The holds.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListLegalHoldsResponse {
+    /// In the order in which they were set.
+    #[prost(message, repeated, tag = "1")]
+    pub holds: ::prost::alloc::vec::Vec<LegalHold>,
 }
 /// Generated client implementations.
 pub mod invocation_service_client {
@@ -7175,6 +7360,145 @@ pub mod invocation_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.InvocationService", "ListHooks"));
             self.inner.unary(req, path, codec).await
         }
+        /// Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+        /// export is made of. The first message says of what it is, the last one that it is complete.
+        pub async fn export_records(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExportRecordsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ExportRecordsResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ExportRecords",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ExportRecords"),
+                );
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Deletes ended calls before their time is over. Each leaves a tombstone.
+        pub async fn delete_invocations(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteInvocationsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteInvocationsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/DeleteInvocations",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "DeleteInvocations",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is.
+        pub async fn set_legal_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SetLegalHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetLegalHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/SetLegalHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "SetLegalHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a hold away.
+        pub async fn clear_legal_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ClearLegalHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearLegalHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ClearLegalHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ClearLegalHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the holds of the caller's tenant, at most 1000.
+        pub async fn list_legal_holds(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListLegalHoldsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListLegalHoldsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListLegalHolds",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ListLegalHolds"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Says what would be decided about a call, and why. Nothing is accepted, stored or run.
         pub async fn explain_invocation(
             &mut self,
@@ -7417,66 +7741,6 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
-        pub async fn list_session_taints(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ListSessionTaintsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListSessionTaintsResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/toolplane.v1.InvocationService/ListSessionTaints",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(
-                    GrpcMethod::new(
-                        "toolplane.v1.InvocationService",
-                        "ListSessionTaints",
-                    ),
-                );
-            self.inner.unary(req, path, codec).await
-        }
-        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
-        pub async fn clear_session_taints(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ClearSessionTaintsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ClearSessionTaintsResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/toolplane.v1.InvocationService/ClearSessionTaints",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(
-                    GrpcMethod::new(
-                        "toolplane.v1.InvocationService",
-                        "ClearSessionTaints",
-                    ),
-                );
-            self.inner.unary(req, path, codec).await
-        }
     }
 }
 /// Generated server implementations.
@@ -7619,6 +7883,53 @@ pub mod invocation_service_server {
             tonic::Response<super::ListHooksResponse>,
             tonic::Status,
         >;
+        /// Server streaming response type for the ExportRecords method.
+        type ExportRecordsStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::ExportRecordsResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+        /// export is made of. The first message says of what it is, the last one that it is complete.
+        async fn export_records(
+            &self,
+            request: tonic::Request<super::ExportRecordsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::ExportRecordsStream>,
+            tonic::Status,
+        >;
+        /// Deletes ended calls before their time is over. Each leaves a tombstone.
+        async fn delete_invocations(
+            &self,
+            request: tonic::Request<super::DeleteInvocationsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteInvocationsResponse>,
+            tonic::Status,
+        >;
+        /// Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is.
+        async fn set_legal_hold(
+            &self,
+            request: tonic::Request<super::SetLegalHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetLegalHoldResponse>,
+            tonic::Status,
+        >;
+        /// Takes a hold away.
+        async fn clear_legal_hold(
+            &self,
+            request: tonic::Request<super::ClearLegalHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearLegalHoldResponse>,
+            tonic::Status,
+        >;
+        /// Lists the holds of the caller's tenant, at most 1000.
+        async fn list_legal_holds(
+            &self,
+            request: tonic::Request<super::ListLegalHoldsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListLegalHoldsResponse>,
+            tonic::Status,
+        >;
         /// Says what would be decided about a call, and why. Nothing is accepted, stored or run.
         async fn explain_invocation(
             &self,
@@ -7698,22 +8009,6 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ListWorkersRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListWorkersResponse>,
-            tonic::Status,
-        >;
-        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
-        async fn list_session_taints(
-            &self,
-            request: tonic::Request<super::ListSessionTaintsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListSessionTaintsResponse>,
-            tonic::Status,
-        >;
-        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
-        async fn clear_session_taints(
-            &self,
-            request: tonic::Request<super::ClearSessionTaintsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ClearSessionTaintsResponse>,
             tonic::Status,
         >;
     }
@@ -8438,6 +8733,240 @@ pub mod invocation_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/toolplane.v1.InvocationService/ExportRecords" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExportRecordsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::ServerStreamingService<super::ExportRecordsRequest>
+                    for ExportRecordsSvc<T> {
+                        type Response = super::ExportRecordsResponse;
+                        type ResponseStream = T::ExportRecordsStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExportRecordsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::export_records(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExportRecordsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/DeleteInvocations" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteInvocationsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::DeleteInvocationsRequest>
+                    for DeleteInvocationsSvc<T> {
+                        type Response = super::DeleteInvocationsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteInvocationsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::delete_invocations(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteInvocationsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/SetLegalHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct SetLegalHoldSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::SetLegalHoldRequest>
+                    for SetLegalHoldSvc<T> {
+                        type Response = super::SetLegalHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SetLegalHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::set_legal_hold(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SetLegalHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ClearLegalHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct ClearLegalHoldSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ClearLegalHoldRequest>
+                    for ClearLegalHoldSvc<T> {
+                        type Response = super::ClearLegalHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ClearLegalHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::clear_legal_hold(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ClearLegalHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ListLegalHolds" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListLegalHoldsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListLegalHoldsRequest>
+                    for ListLegalHoldsSvc<T> {
+                        type Response = super::ListLegalHoldsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListLegalHoldsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_legal_holds(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListLegalHoldsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/toolplane.v1.InvocationService/ExplainInvocation" => {
                     #[allow(non_camel_case_types)]
                     struct ExplainInvocationSvc<T: InvocationService>(pub Arc<T>);
@@ -8855,104 +9384,6 @@ pub mod invocation_service_server {
                     };
                     Box::pin(fut)
                 }
-                "/toolplane.v1.InvocationService/ListSessionTaints" => {
-                    #[allow(non_camel_case_types)]
-                    struct ListSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
-                    impl<
-                        T: InvocationService,
-                    > tonic::server::UnaryService<super::ListSessionTaintsRequest>
-                    for ListSessionTaintsSvc<T> {
-                        type Response = super::ListSessionTaintsResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ListSessionTaintsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as InvocationService>::list_session_taints(
-                                        &inner,
-                                        request,
-                                    )
-                                    .await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ListSessionTaintsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/toolplane.v1.InvocationService/ClearSessionTaints" => {
-                    #[allow(non_camel_case_types)]
-                    struct ClearSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
-                    impl<
-                        T: InvocationService,
-                    > tonic::server::UnaryService<super::ClearSessionTaintsRequest>
-                    for ClearSessionTaintsSvc<T> {
-                        type Response = super::ClearSessionTaintsResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ClearSessionTaintsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as InvocationService>::clear_session_taints(
-                                        &inner,
-                                        request,
-                                    )
-                                    .await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ClearSessionTaintsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -9157,9 +9588,6 @@ pub struct DecideRequest {
     /// the input can be checked before it counts.
     #[prost(message, optional, tag = "32")]
     pub tool_registration: ::core::option::Option<JsonPayload>,
-    /// What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session.
-    #[prost(message, optional, tag = "33")]
-    pub known_taints: ::core::option::Option<KnownTaints>,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9182,8 +9610,7 @@ pub struct DecideResponse {
 }
 /// Says that a decision stands for every call under the same policy digest that has the same tenant, caller, roles, tool,
 /// declaration, safety facts with what is unknown and trusted of them, mode and `can_ask`, no approval, and of which neither
-/// hooks, a classifier nor the agent's assurance say anything, which nothing is known to taint, and whose sessions are followed or not
-/// alike; and that differs only in what was not looked at.
+/// hooks, a classifier nor the agent's assurance say anything; and that differs only in what was not looked at.
 ///
 /// Only a plain allow or deny says so: no question, no hook that was asked, no rule that has an end, and none that only watches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9347,9 +9774,6 @@ pub struct GetApprovalRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
-    /// Tells the question in this form too: `acp` or `acp-terminal`, a request for permission, or `record`.
-    #[prost(message, optional, tag = "3")]
-    pub form: ::core::option::Option<FormSpec>,
 }
 /// One approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9360,9 +9784,6 @@ pub struct GetApprovalResponse {
     /// The approval as JSON, with view JSON; left out where a large input and a large edit leave no room for both forms.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
-    /// The question in the form that was asked for.
-    #[prost(message, optional, tag = "3")]
-    pub formed: ::core::option::Option<Formed>,
 }
 /// Answers a question.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9394,10 +9815,6 @@ pub struct ResolveApprovalRequest {
     /// Content the answerer adds; objects.
     #[prost(message, repeated, tag = "9")]
     pub content_blocks: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// The outcome of ACP's `session/request_permission`, as its client answered; decides in place of the option and the behaviour, which
-    /// are then left out.
-    #[prost(message, optional, tag = "10")]
-    pub acp_outcome: ::core::option::Option<JsonPayload>,
 }
 /// The answered question.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -120,6 +120,10 @@ codes! {
         "what the state of the call does not allow",
         "The state of the call does not allow the request.",
         "Read the call (`toolplane get`): its state says what it waits for, or how it ended.";
+    HELD = "HELD", Refusal(FailedPrecondition, AfterChange),
+        "a hold is on `<id>`",
+        "A legal hold keeps the call, its session or everything of the tenant: nothing of it is deleted.",
+        "Look at the holds (`toolplane hold list`). Who may decide so clears the hold (`toolplane hold clear`), then delete again.";
     IDEMPOTENCY_KEY_EXPIRED = "IDEMPOTENCY_KEY_EXPIRED", Refusal(FailedPrecondition, AfterChange),
         "the idempotency key is too old",
         "The key is older than `scheduler.idempotency_window_seconds`, so the scheduler cannot tell whether the call ran.",

@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 use super::is_zero;
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
+use crate::evidence::NativeIds;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, InvocationKey, ResultId, SurfaceId, TenantId, ToolId};
 use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, StatusTransition};
 use crate::payload::{JsonPayload, PayloadRef};
@@ -44,6 +45,7 @@ impl Invocation {
             tool_name: &self.tool_name,
             surface_id: self.surface_id.as_ref(),
             native_call_id: self.native_call_id.as_deref(),
+            native_ids: &self.native_ids,
             status: self.status,
             queue_state: self.queue_state,
             model_input: bodies.model.as_ref(),
@@ -105,6 +107,8 @@ struct InvocationFields<'a> {
     surface_id: Option<&'a SurfaceId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     native_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "NativeIds::is_empty")]
+    native_ids: &'a NativeIds,
     status: InvocationStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_state: Option<QueueState>,

@@ -66,10 +66,16 @@ impl Place {
             | "worker_id"
             | "incarnation"
             | "pool"
+            | "worker_version"
+            | "backend"
+            | "held"
+            | "missing"
             | "rule_refs" => Self::Id,
             "uri"
             | "digest"
             | "plan_digest"
+            | "declaration_digest"
+            | "posture_digest"
             | "request_digest"
             | "policy_digest"
             | "quarantine_key"
@@ -77,7 +83,7 @@ impl Place {
             | "permission_input_digest" => Self::Id,
             "attempt" | "lease_no" | "fence" => Self::Id,
             "inputs" | "model" | "observable" | "permission" | "call" | "status_transitions" | "safety"
-            | "dispatch" | "lease" | "reason" | "telemetry_refs" => Self::Record,
+            | "dispatch" | "lease" | "reason" | "telemetry_refs" | "site" | "sandbox" | "tool" => Self::Record,
             "data" => Self::Facts,
             "rule_ref" => Self::Rule,
             "message" => Self::Message,

@@ -77,6 +77,11 @@ pub(super) const WORDS: &[&str] = &[
     "partial_seq", "resume_token", "ui_facing_rendering", "transcript_search_text", "kind", "title", "hints",
     "recovery_suggestion", "next_steps", "can_retry", "partial_id", "append", "progress_id", "sequence", "task_id",
     "timestamp", "elapsed_ms", "partial_result_refs", "terminal", "json",
+    // Of executions.
+    "evidence_id", "tool", "declaration_digest", "execution_kind", "sandboxed", "sandbox_profile", "site",
+    "worker_version", "image", "sandbox", "backend", "available", "held", "missing", "posture_digest", "duration_ms",
+    "reported_at", "native_ids", "json_rpc_id", "mcp_session_id", "a2a_task_id", "a2a_context_id", "a2a_message_id",
+    "http_request_id", "detail", "detail_left_out",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

@@ -176,6 +176,12 @@ impl Config {
             let rule = format!("`{}` is not an absolute path", path.display());
             return Err(ConfigError::value("executor.mcp.read_paths", rule));
         }
+        let is_name =
+            |image: &String| (1..=512).contains(&image.len()) && image.bytes().all(|byte| byte.is_ascii_graphic());
+        if let Some(image) = self.executor.image.as_ref().filter(|image| !is_name(image)) {
+            let rule = format!("`{image}` is not the name of an image: 1 to 512 visible ASCII characters");
+            return Err(ConfigError::value("executor.image", rule));
+        }
         if let Some(worker) = &self.executor.worker_id {
             toolplane_records::ids::WorkerId::given(worker)
                 .map_err(|rule| ConfigError::value("executor.worker_id", format!("`{worker}` {rule}")))?;

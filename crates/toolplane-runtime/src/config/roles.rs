@@ -28,6 +28,8 @@ impl Default for SurfaceConfig {
 pub struct ExecutorConfig {
     /// Name of this worker, stable over restarts; made up once and kept in `server.data_dir` when absent.
     pub worker_id: Option<String>,
+    /// Image this worker runs in, best with its digest; the evidence of calls names it. Nothing is told when absent.
+    pub image: Option<String>,
     /// Calls run at a time; two per processor when absent.
     pub slots: Option<u32>,
     /// Directory the tools of the tenant `default` work in; `<server.data_dir>/workspace` when absent.

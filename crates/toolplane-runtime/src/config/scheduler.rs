@@ -42,6 +42,8 @@ pub struct SchedulerConfig {
     pub rate_burst: u32,
     /// How long an ended call is kept, with its inputs, log and result.
     pub retention_seconds: u64,
+    /// The same for single tenants, by name.
+    pub tenant_retention_seconds: BTreeMap<String, u64>,
     /// Write ended calls to the object store before they are removed.
     pub archive: bool,
     /// How long an idempotency key is remembered after its call ended. Must be at least `retention_seconds` to have an
@@ -122,6 +124,7 @@ impl Default for SchedulerConfig {
             rate_per_tenant: 0,
             rate_burst: 0,
             retention_seconds: DAY_SECONDS,
+            tenant_retention_seconds: BTreeMap::new(),
             archive: false,
             idempotency_window_seconds: DAY_SECONDS,
             tools: Vec::new(),
@@ -172,6 +175,13 @@ impl SchedulerConfig {
                 return Err(wrong(
                     "must name a tenant, a tool or both; what holds for all is said in `scheduler.cleaning`".to_owned(),
                 ));
+            }
+        }
+        for (tenant, seconds) in &self.tenant_retention_seconds {
+            let key = format!("scheduler.tenant_retention_seconds.{tenant}");
+            toolplane_records::ids::check_id(tenant).map_err(|rule| ConfigError::value(&key, rule.to_string()))?;
+            if !(1..=MAX_KEPT_SECONDS).contains(seconds) {
+                return Err(ConfigError::value(&key, format!("`{seconds}` is not between 1 and {MAX_KEPT_SECONDS}")));
             }
         }
         for (tenant, weight) in &self.weights {

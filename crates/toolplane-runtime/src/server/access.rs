@@ -83,6 +83,11 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor, Peer]),
     ("toolplane.v1.InvocationService/ListSessionTaints", &[Agent, Approver, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ClearSessionTaints", &[Operator]),
+    ("toolplane.v1.InvocationService/ExportRecords", &[Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListLegalHolds", &[Operator, Auditor]),
+    ("toolplane.v1.InvocationService/SetLegalHold", &[Operator]),
+    ("toolplane.v1.InvocationService/ClearLegalHold", &[Operator]),
+    ("toolplane.v1.InvocationService/DeleteInvocations", &[Operator]),
     // Workers run the calls of every tenant.
     ("toolplane.v1.WorkerService/Work", &[Worker]),
     ("toolplane.v1.WorkerService/Heartbeat", &[Worker]),

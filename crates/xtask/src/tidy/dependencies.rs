@@ -176,6 +176,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "toolplane-backend",
             "toolplane-credentials",
+            "toolplane-evidence",
             "toolplane-executor",
             "toolplane-forms",
             "toolplane-gateway",

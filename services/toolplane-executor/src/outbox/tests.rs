@@ -21,6 +21,7 @@ fn introduction() -> Arc<Introduction> {
     let capabilities =
         Capabilities { pools: vec![], native_tools: vec![], gaps: vec![], posture: JsonPayload::of(&()) };
     Arc::new(Introduction {
+        image: String::new(),
         identity: Identity::take(dir.path(), None).unwrap(),
         slots: 4,
         capabilities,

@@ -71,6 +71,7 @@ fn hello(hello: &Hello) -> v1::WorkerHello {
         native_tools: served.native_tools.clone(),
         gaps: gaps.collect(),
         posture: Some((&served.posture).into()),
+        image: worker.image.clone(),
         credentials: Some(v1::WorkerCredentials { names: hello.credentials.clone() }),
         held: lease_refs(&hello.held),
         finished: hello.finished.iter().map(|ended| done(ended)).collect(),
@@ -115,6 +116,8 @@ fn outcome(report: &ExecutionReport) -> v1::ExecutionOutcome {
         artifact_refs: Vec::new(),
         redaction_state: 0,
         hooks: Vec::new(),
+        // The scheduler knows it by the lease and the hello.
+        site: None,
     }
 }
 

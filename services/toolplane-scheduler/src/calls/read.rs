@@ -8,6 +8,7 @@ use toolplane_lifecycle::{LeaseKey, Terminal, Timer};
 use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
+use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{DecisionId, InvocationKey, TenantId, WorkerId};
 use toolplane_records::invocation::{InputBodies, Invocation};
@@ -91,6 +92,14 @@ impl Records {
     /// What hooks did about a call, oldest first.
     pub(crate) async fn hooks(&self, record: &Invocation) -> Result<Vec<ToolHook>, RecordError> {
         let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(&record.tenant, hook_ref)).collect();
+        let found = self.storage.get_many(&wanted).await?;
+        Ok(found.into_iter().flatten().map(|stored| stored::read(&stored.bytes)).collect::<Result<_, _>>()?)
+    }
+
+    /// What is known of the executions of a call that ended with a report, oldest first.
+    pub(crate) async fn executions(&self, record: &Invocation) -> Result<Vec<ExecutionEvidence>, RecordError> {
+        let named = record.evidence_refs.iter().filter(|named| ExecutionEvidence::is_named_by(named));
+        let wanted: Vec<_> = named.map(|named| keys::execution(&record.tenant, named)).collect();
         let found = self.storage.get_many(&wanted).await?;
         Ok(found.into_iter().flatten().map(|stored| stored::read(&stored.bytes)).collect::<Result<_, _>>()?)
     }

@@ -8,13 +8,19 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_proto::v1;
 use toolplane_records::SmolStr;
+use toolplane_records::evidence::ExecutionSite;
 use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::{ExecutionBinding, native_tool_of};
 use toolplane_records::time::Timestamp;
 
 use super::message::WorkerMessage;
+use super::posture::sandbox_of;
+
+/// Most of the version of a worker that the evidence of its calls repeats.
+const MAX_VERSION_CHARS: usize = 128;
 
 /// A pool a worker does not serve although it has the code for it, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +56,9 @@ pub(crate) struct WorkerInfo {
     pub(crate) gaps: Vec<PoolGap>,
     /// What its sandbox holds, as it proved itself.
     pub(crate) posture: Option<JsonPayload>,
+    /// Image it runs in, as its operator names it; empty when that is not said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) image: String,
     /// When it connected.
     pub(crate) connected_at: Timestamp,
     /// Whose credential it showed: tenant and actor; absent without authentication.
@@ -83,13 +92,23 @@ pub(crate) struct WorkerLink {
     last_seen_millis: AtomicI64,
     /// Credentials it told of after its hello.
     credentials: Mutex<Option<Vec<String>>>,
+    /// Where its calls run, as their evidence tells it.
+    site: v1::ExecutionSite,
 }
 
 impl WorkerLink {
     /// A link that sends through `sender`. The number of its messages is bounded by the worker's slots.
     pub(crate) fn new(info: WorkerInfo, sender: mpsc::UnboundedSender<WorkerMessage>) -> Self {
         let last_seen_millis = AtomicI64::new(info.connected_at.as_millis());
+        let site = ExecutionSite {
+            worker_id: info.worker_id.clone(),
+            incarnation: info.incarnation.clone(),
+            worker_version: info.version.chars().take(MAX_VERSION_CHARS).collect::<String>().into(),
+            image: info.image.as_str().into(),
+            sandbox: info.posture.as_ref().and_then(sandbox_of),
+        };
         Self {
+            site: (&site).into(),
             info,
             sender,
             assigned: Mutex::default(),
@@ -103,6 +122,11 @@ impl WorkerLink {
     pub(crate) fn info_now(&self) -> WorkerInfo {
         let told = self.credentials.lock().clone();
         WorkerInfo { credentials: told.or_else(|| self.info.credentials.clone()), ..self.info.clone() }
+    }
+
+    /// Where its calls run: what it said of itself, for their evidence.
+    pub(crate) fn site(&self) -> v1::ExecutionSite {
+        self.site.clone()
     }
 
     /// It has these credentials from now on.

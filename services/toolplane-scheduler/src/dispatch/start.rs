@@ -122,6 +122,7 @@ impl Starts {
             cleaned: Vec::new(),
             rendering_hints: None,
             taints: Vec::new(),
+            execution: None,
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.calls.command(&lease.call(), command).await {

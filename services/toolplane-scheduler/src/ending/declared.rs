@@ -48,7 +48,7 @@ fn undeclared_artifacts(report: &mut Report) {
     if left_out > 0 {
         report.output.content.retain(|block| !is_artifact(block));
         report.words.facing.retain(|block| !is_artifact(block));
-        report.beside.evidence_refs.push(format!("artifacts_left_out:{left_out}"));
+        report.execution.refs.push(format!("artifacts_left_out:{left_out}"));
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let mut report = success(vec![text()], &["a", "b"]);
         apply(&mut report, &PlannedOutput::default());
         assert_eq!((report.status, report.beside.artifact_refs.len()), (ResultStatus::Succeeded, 0));
-        assert_eq!(report.beside.evidence_refs, ["artifacts_left_out:2"]);
+        assert_eq!(report.execution.refs, ["artifacts_left_out:2"]);
     }
 
     #[test]

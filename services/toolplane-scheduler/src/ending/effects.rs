@@ -168,7 +168,7 @@ fn forget_the_rest(report: &mut Report) {
     }
     report.beside.resource_refs.clear();
     report.beside.artifact_refs.clear();
-    report.beside.evidence_refs.clear();
+    report.execution.refs.clear();
 }
 
 /// A success that shows less than the tool gave.

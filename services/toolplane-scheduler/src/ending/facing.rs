@@ -27,6 +27,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         taints,
         hints,
         fallback_summary,
+        execution,
         ..
     } = report;
     let fallback = fallback_summary.filter(|_| error.is_none() && !shows_something(&output));
@@ -52,8 +53,8 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         persistence: output.kept.into_iter().map(|kept| kept.decision).max_by_key(|kept| kept.original_size_bytes),
         resource_refs: beside.resource_refs,
         artifact_refs: beside.artifact_refs,
-        evidence_refs: beside
-            .evidence_refs
+        evidence_refs: execution
+            .refs
             .into_iter()
             .chain(Some(progress_left_out).filter(|count| *count > 0).map(left_out))
             .collect(),
@@ -64,6 +65,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         cleaned,
         rendering_hints: hints,
         taints,
+        execution: None,
     }
 }
 

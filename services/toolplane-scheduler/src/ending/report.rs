@@ -19,14 +19,12 @@ use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultS
 use toolplane_results::outputs::Decided;
 use toolplane_results::payload::key::{PayloadKey, URI_PREFIX};
 
+use super::execution::ReportedExecution;
 use super::told::text_of;
 
 /// Most bytes of a report beside its outputs: answers repeat it up to four times, and stay below what clients take.
 pub(super) const MAX_BESIDE: usize = 256 * 1024;
 
-/// Most references of a worker's evidence that go into a record, and the longest of them.
-const MAX_REFS: usize = 16;
-const MAX_REF_BYTES: usize = 200;
 /// Longest advice of a tool, in characters.
 const MAX_SUGGESTION: usize = 512;
 
@@ -41,6 +39,8 @@ pub(super) struct Report {
     pub(super) words: ReportedWords,
     /// What it left beside its outputs.
     pub(super) beside: ReportedBeside,
+    /// What it says of the execution.
+    pub(super) execution: ReportedExecution,
     pub(super) duration_ms: u64,
     /// Reports of its progress that are not in the log.
     pub(super) progress_left_out: u64,
@@ -85,8 +85,6 @@ pub(super) struct ReportedBeside {
     pub(super) context_modifiers: Vec<JsonPayload>,
     /// Context modifiers that were left out because the tool does not declare any.
     pub(super) undeclared_modifiers: usize,
-    /// What names the execution elsewhere, e.g. at the server that ran it.
-    pub(super) evidence_refs: Vec<String>,
 }
 
 /// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
@@ -97,27 +95,18 @@ pub(super) fn read(
     now: Timestamp,
 ) -> Report {
     let Some(reported) = reported else { return unreadable("the report has no outcome") };
-    decode(record, lease_no, reported, now).unwrap_or_else(|error| unreadable(&error.to_string()))
-}
-
-/// The texts in the member `refs` of a worker's evidence: as many as fit a record, without those that are no names.
-fn evidence_refs(evidence: Option<&v1::JsonPayload>) -> Vec<String> {
-    #[derive(Default, serde::Deserialize)]
-    struct Named {
-        #[serde(default)]
-        refs: Vec<String>,
-    }
-    let read = |payload: &v1::JsonPayload| JsonPayload::try_from(payload.clone()).ok();
-    let named = evidence.and_then(read).and_then(|value| serde_json::from_slice::<Named>(value.bytes()).ok());
-    let is_name =
-        |text: &String| (1..=MAX_REF_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    named.unwrap_or_default().refs.into_iter().filter(is_name).take(MAX_REFS).collect()
+    // Where it ran is known by its lease, whatever it says.
+    let site = reported.site.clone().and_then(|site| site.try_into().ok());
+    decode(record, lease_no, reported, now).unwrap_or_else(|error| {
+        let execution = ReportedExecution { site, ..ReportedExecution::default() };
+        Report { execution, ..unreadable(&error.to_string()) }
+    })
 }
 
 fn decode(
     record: &Invocation,
     lease_no: u32,
-    reported: v1::ExecutionOutcome,
+    mut reported: v1::ExecutionOutcome,
     now: Timestamp,
 ) -> Result<Report, ConvertError> {
     let beside = beside(&reported);
@@ -125,6 +114,7 @@ fn decode(
         let rule = format!("must have at most {MAX_BESIDE} bytes beside its outputs, and has {beside}");
         return Err(ConvertError::new("outcome", &rule));
     }
+    let execution = ReportedExecution::read(&mut reported)?;
     let kept = reported.persisted.into_iter().map(|kept| kept_output(record, kept, now));
     let report = Report {
         status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
@@ -146,8 +136,8 @@ fn decode(
             artifact_refs: field::list("outcome.artifact_refs", reported.artifact_refs)?,
             context_modifiers: field::list("outcome.context_modifiers", reported.context_modifiers)?,
             undeclared_modifiers: 0,
-            evidence_refs: evidence_refs(reported.evidence.as_ref()),
         },
+        execution,
         duration_ms: reported.duration_ms,
         progress_left_out: 0,
         cleaned: Vec::new(),
@@ -253,6 +243,7 @@ impl Report {
             output: ReportedOutput::default(),
             words: ReportedWords::default(),
             beside: ReportedBeside::default(),
+            execution: ReportedExecution::default(),
             duration_ms: 0,
             progress_left_out: 0,
             cleaned: Vec::new(),

@@ -228,6 +228,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         tool_name: tool.name.clone(),
         surface_id: Some(tool.surface_id.clone()),
         native_call_id: context.native_call_id.clone(),
+        native_ids: context.native_ids.clone(),
         inputs: InputRefs {
             model: payload_ref(&spec.invocation_id, &spec.model_input),
             observable: None,

@@ -6,6 +6,7 @@ use toolplane_proto::v1;
 use toolplane_records::SmolStr;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
+use toolplane_records::evidence::NativeIds;
 use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::mode::Mode;
@@ -63,6 +64,8 @@ pub(crate) struct CallContext {
     pub actor_ref: Option<SmolStr>,
     /// The provider's id of the call.
     pub native_call_id: Option<SmolStr>,
+    /// What the protocol it came by calls it.
+    pub native_ids: NativeIds,
     /// The session it belongs to.
     pub session_ref: Option<SmolStr>,
     /// Runtime refs.
@@ -153,6 +156,7 @@ impl CallSpec {
             id => fields.take("invocation_id", InvocationId::given(id)),
         };
         let native_call_id = fields.text("native_call_id", spec.native_call_id);
+        let native_ids = native_ids(spec.native_ids, fields);
         let actor_ref = fields.text("actor_ref", spec.actor_ref);
         let scheduler_policy_ref = fields.text("scheduler_policy_ref", spec.scheduler_policy_ref);
         let permission_mode = permission_mode(spec.permission_mode, fields);
@@ -196,6 +200,7 @@ impl CallSpec {
             context: CallContext {
                 actor_ref,
                 native_call_id,
+                native_ids,
                 session_ref,
                 runtime_refs,
                 policy_refs,
@@ -259,6 +264,19 @@ impl CallSpec {
         }
         digest_of(&parts)
     }
+}
+
+/// What the protocol the call came by calls it: names within their bounds.
+fn native_ids(given: Option<v1::NativeIds>, fields: &mut Fields) -> NativeIds {
+    let ids = NativeIds::from(given.unwrap_or_default());
+    let plain = ids.clone().plain();
+    for ((name, id), (_, kept)) in ids.named().into_iter().zip(plain.named()) {
+        if id != kept {
+            let rule = format!("must be at most {} printed ASCII characters", NativeIds::MAX_BYTES);
+            fields.add(&format!("native_ids.{name}"), rule);
+        }
+    }
+    plain
 }
 
 /// What the agent says of itself; saying nothing is the same as saying nothing of it.

@@ -6,6 +6,7 @@ mod calls;
 mod deep;
 mod fair;
 mod groups;
+mod held;
 mod idle;
 mod mends;
 mod redis;
@@ -144,6 +145,7 @@ impl Bench {
     ) -> (Arc<WorkerLink>, mpsc::UnboundedReceiver<WorkerMessage>) {
         let (sender, messages) = mpsc::unbounded_channel();
         let info = WorkerInfo {
+            image: String::new(),
             credentials: None,
             worker_id: WorkerId::from_trusted(name),
             incarnation: "first".into(),
@@ -210,6 +212,7 @@ impl Bench {
             tool_name: tool.into(),
             surface_id: None,
             native_call_id: None,
+            native_ids: Default::default(),
             inputs: InputRefs {
                 model: reference.clone(),
                 observable: Some(reference.clone()),
@@ -319,6 +322,7 @@ fn succeeded(text: &str) -> Box<ReportedOutcome> {
         cleaned: Vec::new(),
         rendering_hints: None,
         taints: Vec::new(),
+        execution: None,
     })
 }
 

@@ -23,7 +23,7 @@ const MAX_REPEATED_BYTES: u64 = 64 * 1024;
 /// Most bytes of inputs that one answer shows by value.
 const MAX_SHOWN_BYTES: usize = 1024 * 1024 + MAX_REPEATED_BYTES as usize;
 /// Most bytes of a whole answer that shows inputs, and a rest for frames: it stays below what clients take, 4 MiB.
-const ANSWER_BYTES: usize = 4 * 1024 * 1024 - 64 * 1024;
+pub(super) const ANSWER_BYTES: usize = 4 * 1024 * 1024 - 64 * 1024;
 
 pub(crate) fn durability(durability: Durability) -> v1::Durability {
     match durability {

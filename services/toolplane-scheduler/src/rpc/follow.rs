@@ -26,7 +26,9 @@ use parts::{Part, parts};
 pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// What is told at once may take several messages.
-fn one_by_one<T: Send + 'static>(news: impl Stream<Item = Result<Vec<T>, Status>> + Send + 'static) -> Messages<T> {
+pub(super) fn one_by_one<T: Send + 'static>(
+    news: impl Stream<Item = Result<Vec<T>, Status>> + Send + 'static,
+) -> Messages<T> {
     Box::pin(news.map_ok(|messages| iter(messages.into_iter().map(Ok))).try_flatten())
 }
 

@@ -23,6 +23,8 @@ use crate::storage::RecordError;
 
 /// Most native tools one worker may name.
 const MAX_NATIVE_TOOLS: usize = 10_000;
+/// Longest name of the image a worker runs in.
+const MAX_IMAGE_BYTES: usize = 512;
 /// Most credentials one worker may have.
 const MAX_CREDENTIALS: usize = 10_000;
 /// Longest name of a native tool or a credential.
@@ -147,6 +149,17 @@ pub(super) fn read_credentials(field: &str, told: v1::WorkerCredentials) -> Resu
     Ok(names)
 }
 
+/// The name of an image; may be empty.
+fn read_image(image: String) -> Result<String, CallError> {
+    match image.len() <= MAX_IMAGE_BYTES && image.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(image),
+        false => {
+            let rule = format!("must be at most {MAX_IMAGE_BYTES} visible ASCII characters");
+            Err(CallError::invalid("hello.image", rule))
+        }
+    }
+}
+
 fn read_hello(
     hello: v1::WorkerHello,
     holder: &Holder,
@@ -183,6 +196,7 @@ fn read_hello(
         },
         gaps: gaps.collect(),
         posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
+        image: read_image(hello.image)?,
         connected_at: now,
         actor,
     })

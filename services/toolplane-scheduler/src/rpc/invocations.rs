@@ -14,8 +14,10 @@ use super::accept::Accepting;
 use super::answer::Answering;
 use super::batches::Batches;
 use super::cancel::Canceling;
+use super::export::Exporting;
 use super::follow::Messages;
 use super::forms::Forms;
+use super::keep::Keeping;
 use super::list::Listing;
 use super::patience;
 use super::read::Reading;
@@ -28,6 +30,7 @@ use crate::dispatch::{Admissions, Fleet};
 use crate::error::CallError;
 use crate::groups::Groups;
 use crate::intake::{Preparer, SpecLimits};
+use crate::keeping::{Deletions, Holds};
 use crate::recheck::Approvals;
 use crate::taints::SessionTaints;
 use crate::watch::Watchers;
@@ -46,6 +49,8 @@ pub(crate) struct InvocationParts {
     pub(crate) watchers: Watchers,
     pub(crate) taints: SessionTaints,
     pub(crate) streams: Arc<StreamLimit>,
+    pub(crate) holds: Holds,
+    pub(crate) deletions: Deletions,
 }
 
 /// The handlers of `InvocationService`, each with the few things it needs.
@@ -56,6 +61,8 @@ pub(crate) struct InvocationApi {
     answering: Answering,
     batches: Batches,
     canceling: Canceling,
+    exporting: Exporting,
+    keeping: Keeping,
     listing: Listing,
     reading: Reading,
     tainted: Tainted,
@@ -84,6 +91,8 @@ impl InvocationApi {
             answering: Answering { calls: calls.clone(), limits },
             batches,
             canceling: Canceling { calls: calls.clone(), approvals },
+            exporting: Exporting { calls: calls.clone(), deletions: parts.deletions.clone() },
+            keeping: Keeping { calls: calls.clone(), holds: parts.holds, deletions: parts.deletions },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
             reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads, forms },
             tainted: Tainted { taints: parts.taints, clock: calls.storage().clone() },
@@ -101,6 +110,7 @@ impl InvocationService for InvocationApi {
     type InvokeStream = Messages<v1::InvokeResponse>;
     type WatchInvocationStream = Messages<v1::WatchInvocationResponse>;
     type ReadPayloadStream = Messages<v1::ReadPayloadResponse>;
+    type ExportRecordsStream = Messages<v1::ExportRecordsResponse>;
     type InvokeBatchStream = Messages<v1::InvokeBatchResponse>;
     type WatchBatchStream = Messages<v1::WatchBatchResponse>;
 
@@ -176,6 +186,41 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ReadPayloadRequest>,
     ) -> Result<Response<Self::ReadPayloadStream>, Status> {
         reply(self.reading.payload(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn export_records(
+        &self,
+        request: Request<v1::ExportRecordsRequest>,
+    ) -> Result<Response<Self::ExportRecordsStream>, Status> {
+        reply(self.exporting.export(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn delete_invocations(
+        &self,
+        request: Request<v1::DeleteInvocationsRequest>,
+    ) -> Result<Response<v1::DeleteInvocationsResponse>, Status> {
+        reply(self.keeping.delete(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn set_legal_hold(
+        &self,
+        request: Request<v1::SetLegalHoldRequest>,
+    ) -> Result<Response<v1::SetLegalHoldResponse>, Status> {
+        reply(self.keeping.set(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn clear_legal_hold(
+        &self,
+        request: Request<v1::ClearLegalHoldRequest>,
+    ) -> Result<Response<v1::ClearLegalHoldResponse>, Status> {
+        reply(self.keeping.clear(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn list_legal_holds(
+        &self,
+        request: Request<v1::ListLegalHoldsRequest>,
+    ) -> Result<Response<v1::ListLegalHoldsResponse>, Status> {
+        reply(self.keeping.list(&Caller::of(&request)).await)
     }
 
     async fn get_persistence(

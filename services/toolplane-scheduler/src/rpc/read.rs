@@ -14,6 +14,7 @@ use super::follow::{self, Messages};
 use super::forms::{Forms, Telling, asked};
 use super::patience;
 use super::payload;
+use super::whole;
 use crate::calls::Calls;
 use crate::error::CallError;
 use crate::storage::RecordError;
@@ -49,8 +50,16 @@ impl Reading {
         let (invocation, json) =
             encode::invocation_views(self.calls.records(), caller, &record, view, request.include_inputs, beside)
                 .await?;
+        let trail = match request.include_trail {
+            true => {
+                let told = beside + invocation.encoded_len() + json.as_ref().map_or(0, Message::encoded_len);
+                let room = encode::ANSWER_BYTES.saturating_sub(told);
+                Some(whole::trail(self.calls.records(), caller, &record, terminal.as_ref(), room).await?)
+            }
+            false => None,
+        };
         let mut answer =
-            v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result, formed: None };
+            v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result, formed: None, trail };
         let beside = answer.encoded_len();
         answer.formed = self.forms.of_call(caller, &record, terminal.as_ref(), asked.as_ref(), beside).await?;
         Ok(answer)

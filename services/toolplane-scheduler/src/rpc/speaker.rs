@@ -84,6 +84,7 @@ mod tests {
         let Parts { fleet, calls, .. } = Parts::over(store, objects).await;
         let owner = caller("key:1", Some("pool-a"));
         let info = WorkerInfo {
+            image: String::new(),
             credentials: None,
             worker_id: WorkerId::from_trusted("w1"),
             incarnation: "first".into(),

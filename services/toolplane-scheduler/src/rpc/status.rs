@@ -46,6 +46,11 @@ fn api(error: CallError) -> ApiError {
             reason: codes::IDEMPOTENCY_MISMATCH,
             message: format!("`{id}` was accepted for a different request; use another key or id"),
         },
+        CallError::Held { id } => ApiError::FailedPrecondition {
+            reason: codes::HELD,
+            subject: "invocation".to_owned(),
+            message: format!("a hold is on `{id}`; `toolplane hold list` says which"),
+        },
         CallError::Precondition(message) => {
             ApiError::FailedPrecondition { reason: codes::INVOCATION_STATE, subject: "invocation".to_owned(), message }
         }

@@ -77,6 +77,10 @@ impl Builder {
                     let bytes = self.records.of(hook)?;
                     self.put(keys::hook(&record.tenant, hook_ref), bytes);
                 }
+                Effect::KeepExecution { evidence } => {
+                    let bytes = self.records.of(evidence)?;
+                    self.put(keys::execution(&record.tenant, &evidence.evidence_id), bytes);
+                }
                 Effect::ForgetDecision { decision_id } => {
                     self.delete(keys::decision(&record.tenant, decision_id.as_str()));
                 }
@@ -226,6 +230,7 @@ impl Builder {
                 }
                 // Written with the records, or said once the commit is durable.
                 Effect::KeepHook { .. }
+                | Effect::KeepExecution { .. }
                 | Effect::ForgetDecision { .. }
                 | Effect::ForgetHook { .. }
                 | Effect::ForgetEnding

@@ -90,6 +90,11 @@ pub(crate) fn hook(tenant: &TenantId, hook_ref: &str) -> RecordKey {
     RecordKey::new(Family::Payload, tenant.scoped(hook_ref))
 }
 
+/// What is known of one execution of a call, by its name in the record: `execution:<invocation>/<lease>`.
+pub(crate) fn execution(tenant: &TenantId, evidence_ref: &str) -> RecordKey {
+    RecordKey::new(Family::Payload, tenant.scoped(evidence_ref))
+}
+
 /// The key of an input by its reference; `None` for what is not an input.
 pub(crate) fn input_at(tenant: &TenantId, uri: &str) -> Option<RecordKey> {
     Some(RecordKey::new(Family::Payload, tenant.scoped(uri.strip_prefix("payload:")?)))
@@ -130,6 +135,40 @@ pub(crate) fn tainted_sessions(tenant: &TenantId) -> String {
     format!("{TAINTED}/{tenant}")
 }
 
+/// What is left of a deleted call.
+pub(crate) fn deleted(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{DELETED}{key}"))
+}
+
+/// The call whose tombstone a record of [`deleted`] is.
+pub(crate) fn call_of_deleted(id: &str) -> Option<&str> {
+    id.strip_prefix(DELETED)
+}
+
+/// What the names of tombstones start with.
+const DELETED: &str = "deleted/";
+
+/// Deleted calls of a tenant, by their deletion.
+pub(crate) fn deletions(tenant: &TenantId) -> String {
+    format!("deletions/{tenant}")
+}
+
+/// Deleted calls whose kept outputs are not known to be gone, by their deletion.
+pub(crate) const UNREMOVED: &str = "unremoved";
+
+/// The holds of a tenant, as shard `shard` has them.
+pub(crate) fn holds(shard: usize, tenant: &TenantId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{HOLDS}{shard}/{tenant}"))
+}
+
+/// The shard a record of [`holds`] lies in.
+pub(crate) fn shard_of_holds(id: &str) -> Option<usize> {
+    id.strip_prefix(HOLDS)?.split_once('/')?.0.parse().ok()
+}
+
+/// What the names of the records of holds start with.
+const HOLDS: &str = "holds/";
+
 /// Why a key is under quarantine.
 pub(crate) fn quarantined(key_hex: &str) -> RecordKey {
     RecordKey::new(Family::Meta, format!("quarantine/{key_hex}"))
@@ -158,12 +197,14 @@ pub(crate) fn shard_of_places(id: &str) -> Option<usize> {
 /// What the names of records of [`places`] start with.
 const PLACES: &str = "places/";
 
-/// The name of the call a payload belongs to: `<call>/<digest>`, or `hook:<call>/<number>` with the tenant in front.
+/// The name of the call a payload belongs to: `<call>/<digest>`, or `hook:<call>/<number>` and `execution:<call>/<number>` with the
+/// tenant in front.
 pub(crate) fn call_of_payload(id: &str) -> Cow<'_, str> {
     let Some((call, last)) = id.rsplit_once('/') else { return Cow::Borrowed(id) };
     let is_number = last.len() < 20 && last.bytes().all(|byte| byte.is_ascii_digit());
     let (tenant, name) = call.split_once('|').map_or((None, call), |(tenant, name)| (Some(tenant), name));
-    match (name.strip_prefix("hook:").filter(|_| is_number), tenant) {
+    let of_kind = ["hook:", "execution:"].iter().find_map(|kind| name.strip_prefix(kind));
+    match (of_kind.filter(|_| is_number), tenant) {
         (None, _) => Cow::Borrowed(call),
         (Some(call), None) => Cow::Borrowed(call),
         (Some(call), Some(tenant)) => Cow::Owned(format!("{tenant}|{call}")),

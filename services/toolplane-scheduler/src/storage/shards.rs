@@ -134,9 +134,10 @@ impl Placement for Shards {
             // Written with a call that needs them: the name does not say which.
             Family::Decision | Family::Plan => Place::WithTheRest,
             Family::Meta => {
-                if let Some(call) = key.id.strip_prefix("dedupe/") {
+                let call = key.id.strip_prefix("dedupe/").or_else(|| keys::call_of_deleted(&key.id));
+                if let Some(call) = call {
                     self.at(call)
-                } else if let Some(number) = keys::shard_of_places(&key.id) {
+                } else if let Some(number) = keys::shard_of_places(&key.id).or_else(|| keys::shard_of_holds(&key.id)) {
                     Place::At(number)
                 } else if let Some(session) = keys::tainted_member(&key.id) {
                     self.at(session)

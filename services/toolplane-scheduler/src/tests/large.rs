@@ -213,6 +213,7 @@ async fn many_workers_with_much_to_say_are_pages() {
     let (world, count) = (World::new().await, 60);
     for number in 0..count {
         let info = WorkerInfo {
+            image: String::new(),
             credentials: None,
             worker_id: WorkerId::from_trusted(format!("w{number:03}")),
             incarnation: "first".into(),
@@ -272,6 +273,7 @@ fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
         cleaned: Vec::new(),
         rendering_hints: None,
         taints: Vec::new(),
+        execution: None,
     }
 }
 

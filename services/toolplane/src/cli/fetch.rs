@@ -13,7 +13,7 @@ use super::outcome::CommandOutcome;
 use super::output::{Output, bytes};
 use sink::Sink;
 
-mod sink;
+pub(super) mod sink;
 
 /// Which bytes.
 #[derive(Debug, Args)]

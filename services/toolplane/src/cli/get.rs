@@ -10,7 +10,7 @@ use super::outcome::CommandOutcome;
 use super::output::{Output, payload_text, readable};
 use super::{approvals, hooks, result, surface, tools};
 
-mod invocation;
+pub(super) mod invocation;
 pub(super) mod pages;
 
 /// Which record.

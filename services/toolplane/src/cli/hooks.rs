@@ -60,7 +60,7 @@ pub(crate) fn table(hooks: &[v1::ToolHook], out: &mut Output) -> Result<(), Fail
 }
 
 /// What a run did, in order of weight.
-fn did(hook: &v1::ToolHook) -> Vec<String> {
+pub(crate) fn did(hook: &v1::ToolHook) -> Vec<String> {
     let mut did = Vec::new();
     if let Some(stop) = &hook.stop {
         did.push(format!("stopped the call: {}", stop.reason));
@@ -84,7 +84,7 @@ fn did(hook: &v1::ToolHook) -> Vec<String> {
     did
 }
 
-fn took(hook: &v1::ToolHook) -> String {
+pub(crate) fn took(hook: &v1::ToolHook) -> String {
     let (Some(from), Some(to)) = (hook.started_at, hook.ended_at) else { return "-".to_owned() };
     let millis = (to.seconds - from.seconds) * 1000 + i64::from(to.nanos - from.nanos) / 1_000_000;
     duration(std::time::Duration::from_millis(u64::try_from(millis).unwrap_or_default()))

@@ -15,6 +15,7 @@ use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::Output;
 
+mod signing;
 mod tls;
 
 /// What to do with keys.
@@ -24,6 +25,8 @@ pub(crate) enum KeysCommand {
     New(NewArgs),
     /// Make certificates for encryption: an authority, a server's and clients'; and print what goes into the configuration.
     Tls(tls::TlsArgs),
+    /// Make a key that signs exports, and the one that proves them.
+    Signing(signing::SigningArgs),
 }
 
 /// Whose key it is.
@@ -84,6 +87,7 @@ pub(crate) fn run(command: &KeysCommand, out: &mut Output) -> Result<CommandOutc
     match command {
         KeysCommand::New(args) => new(args, out),
         KeysCommand::Tls(args) => tls::run(args, out),
+        KeysCommand::Signing(args) => signing::run(args, out),
     }
 }
 

@@ -2,6 +2,7 @@ use super::*;
 
 fn evidence() -> Evidence {
     Evidence {
+        native_ids: NativeIds::default(),
         server: ServerShown { name: "s".to_owned(), version: "1".to_owned() },
         protocol: "2025-06-18".to_owned(),
         era: Era::Initialized,

@@ -3,6 +3,7 @@
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::event::{LogEvent, ToolEvent};
+use toolplane_records::evidence::{ExecutedTool, ExecutionEvidence, ExecutionSite, NativeIds, SandboxFacts};
 use toolplane_records::hook::{HookPermission, HookStop, ToolHook};
 use toolplane_records::invocation::{
     CancelFacts, DispatchFacts, InputAnswer, InputBodies, InputRefs, InputSafety, Invocation, Lease, PendingInput,
@@ -13,8 +14,8 @@ use toolplane_records::payload::Digest;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::taint::Taint;
 use toolplane_records::vocabulary::{
-    AbortReason, Band, Behavior, ContextModifierPolicy, EventClass, Hold, HookEvent, InterruptBehavior,
-    InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, StartGuard,
+    AbortReason, Band, Behavior, ContextModifierPolicy, EventClass, ExecutionKind, Hold, HookEvent, InterruptBehavior,
+    InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, ResultStatus, StartGuard,
 };
 
 use super::batches::lock;
@@ -29,6 +30,7 @@ pub(super) fn samples() -> Vec<Sample> {
         published("input-mutation", &mutation(), MUTATION),
         published("hook", &hook(), r#"{"hook_id":"h-1","hook_event":"pre_tool_use"}"#),
         published("progress", &progress(), PROGRESS),
+        ours("execution-evidence", &execution(), EXECUTION),
         published("event", &event(), EVENT),
         ours("log-event", &log_event(), r#"{"seq":1,"class":"tool.declared","at":"2026-05-17T06:40:00Z"}"#),
     ]
@@ -41,6 +43,8 @@ const INVOCATION: &str = r#"{"invocation_id":"inv-2","tenant":"default","tool_id
     "request_digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}"#;
 const MUTATION: &str = r#"{"mutation_id":"m-1","invocation_id":"inv-1","source_type":"runtime",
     "created_at":"2026-05-17T06:40:00Z"}"#;
+const EXECUTION: &str = r#"{"evidence_id":"execution:inv-1/1","invocation_id":"inv-1","attempt":1,"lease_no":1,"fence":1,
+    "status":"failed","reported_at":"2026-05-17T06:40:00Z"}"#;
 const PROGRESS: &str = r#"{"progress_id":"p-1","invocation_id":"inv-1","sequence":1,"status":"queued",
     "timestamp":"2026-05-17T06:40:00Z"}"#;
 const EVENT: &str = r#"{"event_id":"e-1","event_type":"vendor.custom","source":"/x","time":"2026-05-17T06:40:00Z",
@@ -74,6 +78,58 @@ fn assurance() -> CallAssurance {
     }
 }
 
+fn native_ids() -> NativeIds {
+    NativeIds {
+        json_rpc_id: "7".into(),
+        mcp_session_id: "mcp-1".into(),
+        a2a_task_id: "task-1".into(),
+        a2a_context_id: "context-1".into(),
+        a2a_message_id: "message-1".into(),
+        http_request_id: "req-1".into(),
+    }
+}
+
+fn execution() -> ExecutionEvidence {
+    let sandbox = SandboxFacts {
+        backend: "bubblewrap 0.8.0".into(),
+        available: true,
+        held: strings(&["network_namespace"]),
+        missing: strings(&["cgroup"]),
+        posture_digest: Some(Digest::of(b"posture")),
+    };
+    ExecutionEvidence {
+        evidence_id: "execution:inv-1/2".into(),
+        invocation_id: id("inv-1"),
+        attempt: 2,
+        lease_no: 2,
+        fence: 41,
+        tool: Some(ExecutedTool {
+            tool_id: id("tool:files/read"),
+            tool_name: "files.read_file".to_owned(),
+            declaration_digest: Digest::of(b"declaration"),
+            plan_digest: Some(Digest::of(b"plan")),
+            execution_kind: ExecutionKind::LocalProcess,
+            pool: "process".into(),
+            sandboxed: true,
+            sandbox_profile: "default".to_owned(),
+        }),
+        site: Some(ExecutionSite {
+            worker_id: id("worker-1"),
+            incarnation: "0197".into(),
+            worker_version: "0.1.0".into(),
+            image: "registry.example/worker@sha256:44".into(),
+            sandbox: Some(sandbox),
+        }),
+        status: ResultStatus::Succeeded,
+        started_at: Some(at(20)),
+        duration_ms: 10,
+        reported_at: at(31),
+        native_ids: native_ids(),
+        detail: Some(json(r#"{"exit":0}"#)),
+        detail_left_out: "too_large".into(),
+    }
+}
+
 fn invocation() -> Invocation {
     Invocation {
         schema_version: VERSION.into(),
@@ -83,6 +139,7 @@ fn invocation() -> Invocation {
         tool_name: "files.read_file".into(),
         surface_id: Some(id("srf-1")),
         native_call_id: some("call_1"),
+        native_ids: native_ids(),
         status: InvocationStatus::Running,
         queue_state: Some(QueueState::Executing),
         inputs: InputRefs {

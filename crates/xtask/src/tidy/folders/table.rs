@@ -118,6 +118,14 @@ pub(super) const FOLDERS: &[Folder] = &[
         "effects are passed on to parts that wait for them, and to nobody who acts",
     ),
     rule(
+        "services/toolplane-scheduler/src/keeping",
+        &[
+            "cluster", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc",
+            "timers", "watch",
+        ],
+        "what stays and what goes is said of records, whoever asks",
+    ),
+    rule(
         "services/toolplane-scheduler/src/timers",
         &["effects", "ending", "intake", "parts", "recheck", "rpc", "watch"],
         "time knows calls, and not who asks",

@@ -7,7 +7,8 @@ from toolplane.v1 import batch_pb2 as _batch_pb2
 from toolplane.v1 import decision_pb2 as _decision_pb2
 from toolplane.v1 import error_pb2 as _error_pb2
 from toolplane.v1 import event_pb2 as _event_pb2
-from toolplane.v1 import form_pb2 as _form_pb2
+from toolplane.v1 import evidence_pb2 as _evidence_pb2
+from toolplane.v1 import legal_hold_pb2 as _legal_hold_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
 from toolplane.v1 import invocation_pb2 as _invocation_pb2
 from toolplane.v1 import mutation_pb2 as _mutation_pb2
@@ -27,7 +28,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class InvocationSpec(_message.Message):
-    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest", "background")
+    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest", "background", "native_ids")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAME_FIELD_NUMBER: _ClassVar[int]
     MODEL_INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -48,6 +49,7 @@ class InvocationSpec(_message.Message):
     ASSURANCE_FIELD_NUMBER: _ClassVar[int]
     DECLARATION_DIGEST_FIELD_NUMBER: _ClassVar[int]
     BACKGROUND_FIELD_NUMBER: _ClassVar[int]
+    NATIVE_IDS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     tool_name: str
     model_input: _payload_pb2.JsonPayload
@@ -68,7 +70,8 @@ class InvocationSpec(_message.Message):
     assurance: _assurance_pb2.CallAssurance
     declaration_digest: str
     background: bool
-    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ..., background: bool = ...) -> None: ...
+    native_ids: _evidence_pb2.NativeIds
+    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ..., background: bool = ..., native_ids: _Optional[_Union[_evidence_pb2.NativeIds, _Mapping]] = ...) -> None: ...
 
 class Acceptance(_message.Message):
     __slots__ = ("invocation_id", "durability", "durability_code", "duplicate")
@@ -83,46 +86,38 @@ class Acceptance(_message.Message):
     def __init__(self, invocation_id: _Optional[str] = ..., durability: _Optional[str] = ..., durability_code: _Optional[_Union[_vocabulary_pb2.Durability, str]] = ..., duplicate: bool = ...) -> None: ...
 
 class CallRequest(_message.Message):
-    __slots__ = ("spec", "wait_ms", "form")
+    __slots__ = ("spec", "wait_ms")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     WAIT_MS_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
     wait_ms: int
-    form: _form_pb2.FormSpec
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ...) -> None: ...
 
 class CallResponse(_message.Message):
-    __slots__ = ("accepted", "result", "invocation", "formed")
+    __slots__ = ("accepted", "result", "invocation")
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
     accepted: Acceptance
     result: _result_pb2.ToolResult
     invocation: _invocation_pb2.Invocation
-    formed: _form_pb2.Formed
-    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ...) -> None: ...
 
 class InvokeRequest(_message.Message):
-    __slots__ = ("spec", "form")
+    __slots__ = ("spec",)
     SPEC_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
-    form: _form_pb2.FormSpec
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
-    __slots__ = ("events", "accepted", "result", "formed")
+    __slots__ = ("events", "accepted", "result")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     accepted: Acceptance
     result: _result_pb2.ToolResult
-    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
 
 class SubmitInvocationRequest(_message.Message):
     __slots__ = ("spec",)
@@ -139,94 +134,100 @@ class SubmitInvocationResponse(_message.Message):
     def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ...) -> None: ...
 
 class GetInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "view", "include_inputs", "form")
+    __slots__ = ("invocation_id", "view", "include_inputs", "include_trail")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_INPUTS_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_TRAIL_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
     include_inputs: bool
-    form: _form_pb2.FormSpec
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    include_trail: bool
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ..., include_trail: bool = ...) -> None: ...
 
 class GetInvocationResponse(_message.Message):
-    __slots__ = ("invocation", "result", "json", "result_json", "formed")
+    __slots__ = ("invocation", "result", "json", "result_json", "trail")
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
     RESULT_JSON_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
+    TRAIL_FIELD_NUMBER: _ClassVar[int]
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
     result_json: _payload_pb2.JsonPayload
-    formed: _form_pb2.Formed
-    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    trail: InvocationTrail
+    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., trail: _Optional[_Union[InvocationTrail, _Mapping]] = ...) -> None: ...
+
+class InvocationTrail(_message.Message):
+    __slots__ = ("decisions", "mutations", "hooks", "executions", "persistence", "events", "cut")
+    DECISIONS_FIELD_NUMBER: _ClassVar[int]
+    MUTATIONS_FIELD_NUMBER: _ClassVar[int]
+    HOOKS_FIELD_NUMBER: _ClassVar[int]
+    EXECUTIONS_FIELD_NUMBER: _ClassVar[int]
+    PERSISTENCE_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELD_NUMBER: _ClassVar[int]
+    decisions: _containers.RepeatedCompositeFieldContainer[_decision_pb2.PermissionDecision]
+    mutations: _containers.RepeatedCompositeFieldContainer[_mutation_pb2.InputMutation]
+    hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
+    executions: _containers.RepeatedCompositeFieldContainer[_evidence_pb2.ExecutionEvidence]
+    persistence: _containers.RepeatedCompositeFieldContainer[_persistence_pb2.ResultPersistence]
+    events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
+    cut: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, decisions: _Optional[_Iterable[_Union[_decision_pb2.PermissionDecision, _Mapping]]] = ..., mutations: _Optional[_Iterable[_Union[_mutation_pb2.InputMutation, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., executions: _Optional[_Iterable[_Union[_evidence_pb2.ExecutionEvidence, _Mapping]]] = ..., persistence: _Optional[_Iterable[_Union[_persistence_pb2.ResultPersistence, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., cut: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetResultRequest(_message.Message):
-    __slots__ = ("invocation_id", "view", "form")
+    __slots__ = ("invocation_id", "view")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
-    form: _form_pb2.FormSpec
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
 
 class GetResultResponse(_message.Message):
-    __slots__ = ("result", "json", "formed")
+    __slots__ = ("result", "json")
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
-    formed: _form_pb2.Formed
-    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "timeout_ms", "form")
+    __slots__ = ("invocation_id", "timeout_ms")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     timeout_ms: int
-    form: _form_pb2.FormSpec
-    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
 
 class WaitInvocationResponse(_message.Message):
-    __slots__ = ("done", "invocation", "result", "formed")
+    __slots__ = ("done", "invocation", "result")
     DONE_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
     done: bool
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
-    formed: _form_pb2.Formed
-    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "from_seq", "form")
+    __slots__ = ("invocation_id", "from_seq")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
-    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     from_seq: int
-    form: _form_pb2.FormSpec
-    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ...) -> None: ...
 
 class WatchInvocationResponse(_message.Message):
-    __slots__ = ("events", "head_seq", "result", "formed")
+    __slots__ = ("events", "head_seq", "result")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     HEAD_SEQ_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
-    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     head_seq: int
     result: _result_pb2.ToolResult
-    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
 
 class CancelInvocationRequest(_message.Message):
     __slots__ = ("invocation_id", "reason", "requested_by", "request_id", "abort_reason")
@@ -402,66 +403,6 @@ class ListWorkersResponse(_message.Message):
     scheduler: str
     def __init__(self, workers: _Optional[_Iterable[_Union[_worker_pb2.WorkerRecord, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., scheduler: _Optional[str] = ...) -> None: ...
 
-class ListSessionTaintsRequest(_message.Message):
-    __slots__ = ("session_ref", "page_size", "page_token")
-    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
-    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
-    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    session_ref: str
-    page_size: int
-    page_token: str
-    def __init__(self, session_ref: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
-
-class ListSessionTaintsResponse(_message.Message):
-    __slots__ = ("sessions", "next_page_token")
-    SESSIONS_FIELD_NUMBER: _ClassVar[int]
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    sessions: _containers.RepeatedCompositeFieldContainer[SessionTaints]
-    next_page_token: str
-    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionTaints, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
-
-class SessionTaints(_message.Message):
-    __slots__ = ("session_ref", "taints", "tainted_at", "kept_until", "cleared")
-    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
-    TAINTS_FIELD_NUMBER: _ClassVar[int]
-    TAINTED_AT_FIELD_NUMBER: _ClassVar[int]
-    KEPT_UNTIL_FIELD_NUMBER: _ClassVar[int]
-    CLEARED_FIELD_NUMBER: _ClassVar[int]
-    session_ref: str
-    taints: _containers.RepeatedCompositeFieldContainer[_assurance_pb2.Taint]
-    tainted_at: _timestamp_pb2.Timestamp
-    kept_until: _timestamp_pb2.Timestamp
-    cleared: _containers.RepeatedCompositeFieldContainer[ClearedTaints]
-    def __init__(self, session_ref: _Optional[str] = ..., taints: _Optional[_Iterable[_Union[_assurance_pb2.Taint, _Mapping]]] = ..., tainted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kept_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., cleared: _Optional[_Iterable[_Union[ClearedTaints, _Mapping]]] = ...) -> None: ...
-
-class ClearedTaints(_message.Message):
-    __slots__ = ("labels", "by", "at", "reason")
-    LABELS_FIELD_NUMBER: _ClassVar[int]
-    BY_FIELD_NUMBER: _ClassVar[int]
-    AT_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    labels: _containers.RepeatedScalarFieldContainer[str]
-    by: str
-    at: _timestamp_pb2.Timestamp
-    reason: str
-    def __init__(self, labels: _Optional[_Iterable[str]] = ..., by: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
-
-class ClearSessionTaintsRequest(_message.Message):
-    __slots__ = ("session_ref", "labels", "reason")
-    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
-    LABELS_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    session_ref: str
-    labels: _containers.RepeatedScalarFieldContainer[str]
-    reason: str
-    def __init__(self, session_ref: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
-
-class ClearSessionTaintsResponse(_message.Message):
-    __slots__ = ("session",)
-    SESSION_FIELD_NUMBER: _ClassVar[int]
-    session: SessionTaints
-    def __init__(self, session: _Optional[_Union[SessionTaints, _Mapping]] = ...) -> None: ...
-
 class ProvideInputRequest(_message.Message):
     __slots__ = ("invocation_id", "input_id", "input", "declined", "provided_by")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -579,20 +520,16 @@ class BatchItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., yield_seq: _Optional[int] = ...) -> None: ...
 
 class GetBatchRequest(_message.Message):
-    __slots__ = ("batch_id", "view")
+    __slots__ = ("batch_id",)
     BATCH_ID_FIELD_NUMBER: _ClassVar[int]
-    VIEW_FIELD_NUMBER: _ClassVar[int]
     batch_id: str
-    view: _vocabulary_pb2.RecordView
-    def __init__(self, batch_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    def __init__(self, batch_id: _Optional[str] = ...) -> None: ...
 
 class GetBatchResponse(_message.Message):
-    __slots__ = ("batch", "policy_json")
+    __slots__ = ("batch",)
     BATCH_FIELD_NUMBER: _ClassVar[int]
-    POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     batch: _batch_pb2.Batch
-    policy_json: _payload_pb2.JsonPayload
-    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ..., policy_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ...) -> None: ...
 
 class WatchBatchRequest(_message.Message):
     __slots__ = ("batch_id", "after_yield_seq")
@@ -666,28 +603,24 @@ class ListBatchesResponse(_message.Message):
     def __init__(self, batches: _Optional[_Iterable[_Union[_batch_pb2.Batch, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListHooksRequest(_message.Message):
-    __slots__ = ("invocation_id", "page_size", "page_token", "view")
+    __slots__ = ("invocation_id", "page_size", "page_token")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    VIEW_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     page_size: int
     page_token: str
-    view: _vocabulary_pb2.RecordView
-    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListHooksResponse(_message.Message):
-    __slots__ = ("hooks", "next_page_token", "left_out", "jsons")
+    __slots__ = ("hooks", "next_page_token", "left_out")
     HOOKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
-    JSONS_FIELD_NUMBER: _ClassVar[int]
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
     next_page_token: str
     left_out: int
-    jsons: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
-    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ..., jsons: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
+    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ...) -> None: ...
 
 class ExplainInvocationRequest(_message.Message):
     __slots__ = ("spec",)
@@ -708,3 +641,108 @@ class ExplainInvocationResponse(_message.Message):
     error: _error_pb2.ToolError
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
     def __init__(self, decision: _Optional[_Union[_decision_pb2.PermissionDecision, _Mapping]] = ..., explanation: _Optional[_Union[_rule_pb2.DecisionExplanation, _Mapping]] = ..., approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ...) -> None: ...
+
+class ExportRecordsRequest(_message.Message):
+    __slots__ = ("until", "session_ref", "invocation_id", "include_inputs")
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    until: _timestamp_pb2.Timestamp
+    session_ref: str
+    invocation_id: str
+    include_inputs: bool
+    def __init__(self, until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_ref: _Optional[str] = ..., invocation_id: _Optional[str] = ..., include_inputs: bool = ..., **kwargs) -> None: ...
+
+class ExportRecordsResponse(_message.Message):
+    __slots__ = ("records", "tenant", "until", "complete")
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    records: _containers.RepeatedCompositeFieldContainer[ExportedRecord]
+    tenant: str
+    until: _timestamp_pb2.Timestamp
+    complete: bool
+    def __init__(self, records: _Optional[_Iterable[_Union[ExportedRecord, _Mapping]]] = ..., tenant: _Optional[str] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete: bool = ...) -> None: ...
+
+class ExportedRecord(_message.Message):
+    __slots__ = ("kind", "id", "json")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    id: str
+    json: _payload_pb2.JsonPayload
+    def __init__(self, kind: _Optional[str] = ..., id: _Optional[str] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+
+class DeleteInvocationsRequest(_message.Message):
+    __slots__ = ("invocation_id", "session_ref", "reason", "requested_by")
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    invocation_id: str
+    session_ref: str
+    reason: str
+    requested_by: str
+    def __init__(self, invocation_id: _Optional[str] = ..., session_ref: _Optional[str] = ..., reason: _Optional[str] = ..., requested_by: _Optional[str] = ...) -> None: ...
+
+class DeleteInvocationsResponse(_message.Message):
+    __slots__ = ("deleted", "held", "living", "more")
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    LIVING_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    deleted: int
+    held: int
+    living: int
+    more: bool
+    def __init__(self, deleted: _Optional[int] = ..., held: _Optional[int] = ..., living: _Optional[int] = ..., more: bool = ...) -> None: ...
+
+class SetLegalHoldRequest(_message.Message):
+    __slots__ = ("tenant", "session_ref", "invocation_id", "reason", "requested_by")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    tenant: bool
+    session_ref: str
+    invocation_id: str
+    reason: str
+    requested_by: str
+    def __init__(self, tenant: bool = ..., session_ref: _Optional[str] = ..., invocation_id: _Optional[str] = ..., reason: _Optional[str] = ..., requested_by: _Optional[str] = ...) -> None: ...
+
+class SetLegalHoldResponse(_message.Message):
+    __slots__ = ("hold",)
+    HOLD_FIELD_NUMBER: _ClassVar[int]
+    hold: _legal_hold_pb2.LegalHold
+    def __init__(self, hold: _Optional[_Union[_legal_hold_pb2.LegalHold, _Mapping]] = ...) -> None: ...
+
+class ClearLegalHoldRequest(_message.Message):
+    __slots__ = ("tenant", "session_ref", "invocation_id", "requested_by")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    tenant: bool
+    session_ref: str
+    invocation_id: str
+    requested_by: str
+    def __init__(self, tenant: bool = ..., session_ref: _Optional[str] = ..., invocation_id: _Optional[str] = ..., requested_by: _Optional[str] = ...) -> None: ...
+
+class ClearLegalHoldResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListLegalHoldsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListLegalHoldsResponse(_message.Message):
+    __slots__ = ("holds",)
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
+    holds: _containers.RepeatedCompositeFieldContainer[_legal_hold_pb2.LegalHold]
+    def __init__(self, holds: _Optional[_Iterable[_Union[_legal_hold_pb2.LegalHold, _Mapping]]] = ...) -> None: ...

@@ -106,6 +106,31 @@ class InvocationServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListHooksRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListHooksResponse.FromString,
                 _registered_method=True)
+        self.ExportRecords = channel.unary_stream(
+                '/toolplane.v1.InvocationService/ExportRecords',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsResponse.FromString,
+                _registered_method=True)
+        self.DeleteInvocations = channel.unary_unary(
+                '/toolplane.v1.InvocationService/DeleteInvocations',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsResponse.FromString,
+                _registered_method=True)
+        self.SetLegalHold = channel.unary_unary(
+                '/toolplane.v1.InvocationService/SetLegalHold',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldResponse.FromString,
+                _registered_method=True)
+        self.ClearLegalHold = channel.unary_unary(
+                '/toolplane.v1.InvocationService/ClearLegalHold',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldResponse.FromString,
+                _registered_method=True)
+        self.ListLegalHolds = channel.unary_unary(
+                '/toolplane.v1.InvocationService/ListLegalHolds',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsResponse.FromString,
+                _registered_method=True)
         self.ExplainInvocation = channel.unary_unary(
                 '/toolplane.v1.InvocationService/ExplainInvocation',
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ExplainInvocationRequest.SerializeToString,
@@ -269,6 +294,42 @@ class InvocationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportRecords(self, request, context):
+        """Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+        export is made of. The first message says of what it is, the last one that it is complete.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteInvocations(self, request, context):
+        """Deletes ended calls before their time is over. Each leaves a tombstone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetLegalHold(self, request, context):
+        """Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClearLegalHold(self, request, context):
+        """Takes a hold away.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListLegalHolds(self, request, context):
+        """Lists the holds of the caller's tenant, at most 1000.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ExplainInvocation(self, request, context):
         """Says what would be decided about a call, and why. Nothing is accepted, stored or run.
         """
@@ -418,6 +479,31 @@ def add_InvocationServiceServicer_to_server(servicer, server):
                     servicer.ListHooks,
                     request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListHooksRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListHooksResponse.SerializeToString,
+            ),
+            'ExportRecords': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportRecords,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsResponse.SerializeToString,
+            ),
+            'DeleteInvocations': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteInvocations,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsResponse.SerializeToString,
+            ),
+            'SetLegalHold': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetLegalHold,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldResponse.SerializeToString,
+            ),
+            'ClearLegalHold': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClearLegalHold,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldResponse.SerializeToString,
+            ),
+            'ListLegalHolds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListLegalHolds,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsResponse.SerializeToString,
             ),
             'ExplainInvocation': grpc.unary_unary_rpc_method_handler(
                     servicer.ExplainInvocation,
@@ -855,6 +941,141 @@ class InvocationService(object):
             '/toolplane.v1.InvocationService/ListHooks',
             toolplane_dot_v1_dot_invocation__service__pb2.ListHooksRequest.SerializeToString,
             toolplane_dot_v1_dot_invocation__service__pb2.ListHooksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportRecords(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ExportRecords',
+            toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ExportRecordsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteInvocations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/DeleteInvocations',
+            toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.DeleteInvocationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetLegalHold(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/SetLegalHold',
+            toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.SetLegalHoldResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClearLegalHold(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ClearLegalHold',
+            toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ClearLegalHoldResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListLegalHolds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ListLegalHolds',
+            toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ListLegalHoldsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from toolplane.v1 import decision_pb2 as _decision_pb2
 from toolplane.v1 import error_pb2 as _error_pb2
+from toolplane.v1 import evidence_pb2 as _evidence_pb2
 from toolplane.v1 import execution_profile_pb2 as _execution_profile_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
 from toolplane.v1 import payload_pb2 as _payload_pb2
@@ -134,7 +135,7 @@ class ProviderChanged(_message.Message):
     def __init__(self, tenant: _Optional[str] = ..., provider_id: _Optional[str] = ...) -> None: ...
 
 class WorkerHello(_message.Message):
-    __slots__ = ("worker_id", "incarnation", "version", "slots", "pools", "gaps", "posture", "held", "previous_incarnation_dead", "finished", "kept_endings_follow", "native_tools", "credentials")
+    __slots__ = ("worker_id", "incarnation", "version", "slots", "pools", "gaps", "posture", "held", "previous_incarnation_dead", "finished", "kept_endings_follow", "native_tools", "credentials", "image")
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -148,6 +149,7 @@ class WorkerHello(_message.Message):
     KEPT_ENDINGS_FOLLOW_FIELD_NUMBER: _ClassVar[int]
     NATIVE_TOOLS_FIELD_NUMBER: _ClassVar[int]
     CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
+    IMAGE_FIELD_NUMBER: _ClassVar[int]
     worker_id: str
     incarnation: str
     version: str
@@ -161,7 +163,8 @@ class WorkerHello(_message.Message):
     kept_endings_follow: bool
     native_tools: _containers.RepeatedScalarFieldContainer[str]
     credentials: WorkerCredentials
-    def __init__(self, worker_id: _Optional[str] = ..., incarnation: _Optional[str] = ..., version: _Optional[str] = ..., slots: _Optional[int] = ..., pools: _Optional[_Iterable[str]] = ..., gaps: _Optional[_Iterable[_Union[PoolGap, _Mapping]]] = ..., posture: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., held: _Optional[_Iterable[_Union[LeaseRef, _Mapping]]] = ..., previous_incarnation_dead: bool = ..., finished: _Optional[_Iterable[_Union[ExecutionDone, _Mapping]]] = ..., kept_endings_follow: bool = ..., native_tools: _Optional[_Iterable[str]] = ..., credentials: _Optional[_Union[WorkerCredentials, _Mapping]] = ...) -> None: ...
+    image: str
+    def __init__(self, worker_id: _Optional[str] = ..., incarnation: _Optional[str] = ..., version: _Optional[str] = ..., slots: _Optional[int] = ..., pools: _Optional[_Iterable[str]] = ..., gaps: _Optional[_Iterable[_Union[PoolGap, _Mapping]]] = ..., posture: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., held: _Optional[_Iterable[_Union[LeaseRef, _Mapping]]] = ..., previous_incarnation_dead: bool = ..., finished: _Optional[_Iterable[_Union[ExecutionDone, _Mapping]]] = ..., kept_endings_follow: bool = ..., native_tools: _Optional[_Iterable[str]] = ..., credentials: _Optional[_Union[WorkerCredentials, _Mapping]] = ..., image: _Optional[str] = ...) -> None: ...
 
 class WorkerReady(_message.Message):
     __slots__ = ("free_slots",)
@@ -252,7 +255,7 @@ class InputRequested(_message.Message):
     def __init__(self, lease: _Optional[_Union[LeaseRef, _Mapping]] = ..., input_id: _Optional[str] = ..., prompt: _Optional[str] = ..., schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., ttl_ms: _Optional[int] = ...) -> None: ...
 
 class ExecutionOutcome(_message.Message):
-    __slots__ = ("status", "status_code", "is_error", "content", "structured_content", "model_facing_content", "ui_facing_summary", "summary", "error", "persisted", "output_bytes", "started_at", "duration_ms", "evidence", "resource_refs", "artifact_refs", "redaction_state", "context_modifiers", "hooks")
+    __slots__ = ("status", "status_code", "is_error", "content", "structured_content", "model_facing_content", "ui_facing_summary", "summary", "error", "persisted", "output_bytes", "started_at", "duration_ms", "evidence", "resource_refs", "artifact_refs", "redaction_state", "context_modifiers", "hooks", "site")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_CODE_FIELD_NUMBER: _ClassVar[int]
     IS_ERROR_FIELD_NUMBER: _ClassVar[int]
@@ -272,6 +275,7 @@ class ExecutionOutcome(_message.Message):
     REDACTION_STATE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_MODIFIERS_FIELD_NUMBER: _ClassVar[int]
     HOOKS_FIELD_NUMBER: _ClassVar[int]
+    SITE_FIELD_NUMBER: _ClassVar[int]
     status: str
     status_code: _vocabulary_pb2.ResultStatus
     is_error: bool
@@ -291,7 +295,8 @@ class ExecutionOutcome(_message.Message):
     redaction_state: _vocabulary_pb2.RedactionState
     context_modifiers: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
-    def __init__(self, status: _Optional[str] = ..., status_code: _Optional[_Union[_vocabulary_pb2.ResultStatus, str]] = ..., is_error: bool = ..., content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., structured_content: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., model_facing_content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., ui_facing_summary: _Optional[str] = ..., summary: _Optional[str] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., persisted: _Optional[_Iterable[_Union[PersistedOutput, _Mapping]]] = ..., output_bytes: _Optional[int] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., evidence: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., resource_refs: _Optional[_Iterable[_Union[_refs_pb2.ResourceRef, _Mapping]]] = ..., artifact_refs: _Optional[_Iterable[_Union[_refs_pb2.ArtifactRef, _Mapping]]] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., context_modifiers: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ...) -> None: ...
+    site: _evidence_pb2.ExecutionSite
+    def __init__(self, status: _Optional[str] = ..., status_code: _Optional[_Union[_vocabulary_pb2.ResultStatus, str]] = ..., is_error: bool = ..., content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., structured_content: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., model_facing_content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., ui_facing_summary: _Optional[str] = ..., summary: _Optional[str] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., persisted: _Optional[_Iterable[_Union[PersistedOutput, _Mapping]]] = ..., output_bytes: _Optional[int] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., evidence: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., resource_refs: _Optional[_Iterable[_Union[_refs_pb2.ResourceRef, _Mapping]]] = ..., artifact_refs: _Optional[_Iterable[_Union[_refs_pb2.ArtifactRef, _Mapping]]] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., context_modifiers: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., site: _Optional[_Union[_evidence_pb2.ExecutionSite, _Mapping]] = ...) -> None: ...
 
 class PersistedOutput(_message.Message):
     __slots__ = ("name", "strategy", "threshold", "original_size_bytes", "preview_size_bytes", "payload", "redaction_state", "reason")

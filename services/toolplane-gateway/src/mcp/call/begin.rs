@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tonic::Code;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
+use toolplane_records::evidence::NativeIds;
 use toolplane_runtime::tasks;
 use uuid::Uuid;
 
@@ -135,6 +136,7 @@ async fn tool(x: &Arc<Exchange>, name: &str, arguments: &RawValue, request: (&st
         }),
         idempotency_key: x.meta.idempotency_key.clone().unwrap_or_default(),
         invocation_id: invocation_id.clone(),
+        native_ids: Some(native_ids(&native, x.scope.as_ref().map(|scope| &*scope.0))),
         native_call_id: if native.len() <= NATIVE_ID { native } else { String::new() },
         session_ref: session.unwrap_or_default(),
         ..Default::default()
@@ -183,6 +185,16 @@ pub(crate) fn invocation_of(seals: &Seals, principal: &str, unique: Option<(&str
         None => Uuid::now_v7(),
     };
     format!("inv_{}", id.simple())
+}
+
+/// What MCP calls the call: the id of its request, and of its session. Ids that are no plain names are left out.
+fn native_ids(request: &str, session: Option<&str>) -> v1::NativeIds {
+    let ids = NativeIds {
+        json_rpc_id: request.into(),
+        mcp_session_id: session.unwrap_or_default().into(),
+        ..NativeIds::default()
+    };
+    (&ids.plain()).into()
 }
 
 /// What a session of MCP is called in the records of its calls.

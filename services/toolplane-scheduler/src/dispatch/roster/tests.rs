@@ -8,6 +8,7 @@ use crate::environment::Environment;
 
 fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
     let info = WorkerInfo {
+        image: String::new(),
         credentials: None,
         worker_id: WorkerId::from_trusted(worker),
         incarnation: incarnation.into(),

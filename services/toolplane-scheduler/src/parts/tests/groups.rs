@@ -35,6 +35,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         tool_name: record.tool_name,
         surface_id: None,
         native_call_id: None,
+        native_ids: Default::default(),
         inputs: record.inputs,
         actor_ref: None,
         runtime_refs: vec![],

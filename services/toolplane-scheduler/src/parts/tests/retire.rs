@@ -9,13 +9,13 @@ fn brief(retention_ms: i64, key_window_ms: i64) -> PartsOptions {
     PartsOptions { retention_ms, key_window_ms, ..options() }
 }
 
-async fn run_to_end(bench: &Bench, call: Ask) {
+pub(super) async fn run_to_end(bench: &Bench, call: Ask) {
     let watch = bench.parts.watchers.watch_new(&call_key(&call.id));
     bench.admit(call).await.unwrap();
     follow(watch).await;
 }
 
-async fn gone(bench: &Bench, id: &str) {
+pub(super) async fn gone(bench: &Bench, id: &str) {
     let id = call_key(id);
     for _ in 0..500 {
         if matches!(bench.parts.calls.records().get(&id).await, Err(RecordError::NotFound)) {

@@ -11,19 +11,19 @@ use crate::cli::failure::Failure;
 const MAX_LINE: usize = 64 * 1024;
 
 /// A file or standard output.
-pub(super) struct Sink {
+pub(in crate::cli) struct Sink {
     file: Option<PartialFile>,
     /// The bytes are shown as text; those of the line that has not ended are kept back.
     shown: Option<Vec<u8>>,
 }
 
 impl Sink {
-    pub(super) fn open(path: Option<PathBuf>, terminal: bool) -> Result<Self, Failure> {
+    pub(in crate::cli) fn open(path: Option<PathBuf>, terminal: bool) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self { file: None, shown: terminal.then(Vec::new) }) };
         Ok(Self { file: Some(PartialFile::open(path)?), shown: None })
     }
 
-    pub(super) fn write(&mut self, data: &[u8], out: &mut Output) -> Result<(), Failure> {
+    pub(in crate::cli) fn write(&mut self, data: &[u8], out: &mut Output) -> Result<(), Failure> {
         match (&mut self.file, &mut self.shown) {
             (Some(target), _) => target.file.write_all(data).map_err(|error| Failure::file(&target.path, &error)),
             (None, None) => out.raw(data),
@@ -38,7 +38,7 @@ impl Sink {
     }
 
     /// Everything has come, and is right. Without this, a file is as it was.
-    pub(super) fn close(&mut self, out: &mut Output) -> Result<(), Failure> {
+    pub(in crate::cli) fn close(&mut self, out: &mut Output) -> Result<(), Failure> {
         match (&mut self.file, &mut self.shown) {
             (Some(target), _) => target.finish(),
             (None, None) => Ok(()),

@@ -96,7 +96,7 @@ async fn story(call: &v1::Invocation, connection: &Connection, out: &mut Output)
 }
 
 /// A decision in one line: what, by whom, why.
-fn described(decision: &v1::PermissionDecision) -> String {
+pub(crate) fn described(decision: &v1::PermissionDecision) -> String {
     let reason = decision.reason.clone().unwrap_or_default();
     let by = reason.rule_ref.as_deref().or(decision.source.as_deref()).unwrap_or(&reason.r#type);
     format!("{}  {} by {by}: {}", decision.decision_id, behavior(decision.behavior()), reason.message)

@@ -19,14 +19,15 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Approval } from "./approval.js";
-import { CallAssurance, Taint } from "./assurance.js";
+import { CallAssurance } from "./assurance.js";
 import { Batch } from "./batch.js";
 import { PermissionDecision } from "./decision.js";
 import { ToolError } from "./error.js";
 import { Event } from "./event.js";
-import { Formed, FormSpec } from "./form.js";
+import { ExecutionEvidence, NativeIds } from "./evidence.js";
 import { ToolHook } from "./hook.js";
 import { CancelFacts, Invocation } from "./invocation.js";
+import { LegalHold } from "./legal_hold.js";
 import { InputMutation } from "./mutation.js";
 import { JsonPayload } from "./payload.js";
 import { ResultPersistence } from "./persistence.js";
@@ -102,6 +103,8 @@ export interface InvocationSpec {
    * stage is told as progress. Refused for a tool whose execution profile does not declare `supports_background`.
    */
   background: boolean;
+  /** What the protocol the call came by calls it. A call that is sent again with other ids is the same call. */
+  nativeIds: NativeIds | undefined;
 }
 
 /** How a call was accepted. */
@@ -127,8 +130,6 @@ export interface CallRequest {
    * the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   waitMs: number;
-  /** Tells the call in this form too. */
-  form: FormSpec | undefined;
 }
 
 /** How a call ended, or that it has not. */
@@ -145,21 +146,13 @@ export interface CallResponse {
    * The call in its current state, only when it has not ended: it still runs, waits for a person (`approval_request_ref`) or asks
    * its caller something (`pending_input`).
    */
-  invocation:
-    | Invocation
-    | undefined;
-  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
-  formed: Formed | undefined;
+  invocation: Invocation | undefined;
 }
 
 /** Asks for a call and its stream. */
 export interface InvokeRequest {
   /** The call. */
-  spec:
-    | InvocationSpec
-    | undefined;
-  /** Tells each step in this form too. */
-  form: FormSpec | undefined;
+  spec: InvocationSpec | undefined;
 }
 
 /** What happened since the message before. */
@@ -171,11 +164,7 @@ export interface InvokeResponse {
     | Acceptance
     | undefined;
   /** Only in the last message. */
-  result:
-    | ToolResult
-    | undefined;
-  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
-  formed: Formed[];
+  result: ToolResult | undefined;
 }
 
 /** Asks for a call. */
@@ -202,8 +191,8 @@ export interface GetInvocationRequest {
   view: RecordView;
   /** Return the four inputs by value too, where the caller may see them. */
   includeInputs: boolean;
-  /** Tells the call in this form too. */
-  form: FormSpec | undefined;
+  /** Return what was decided, changed, run and kept too, and the log. */
+  includeTrail: boolean;
 }
 
 /** A call. */
@@ -224,8 +213,26 @@ export interface GetInvocationResponse {
   resultJson:
     | JsonPayload
     | undefined;
-  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
-  formed: Formed | undefined;
+  /** What else there is about the call, when it was asked for. */
+  trail: InvocationTrail | undefined;
+}
+
+/** All that is kept about one call beside its record and its result, oldest first, as far as it fits one answer. */
+export interface InvocationTrail {
+  /** Permission decisions; `ListDecisions` has them by page. */
+  decisions: PermissionDecision[];
+  /** Changes of the inputs; `ListMutations` has them by page. */
+  mutations: InputMutation[];
+  /** What hooks did; `ListHooks` has it by page. */
+  hooks: ToolHook[];
+  /** Executions that ended with a report. */
+  executions: ExecutionEvidence[];
+  /** How outputs are kept. */
+  persistence: ResultPersistence[];
+  /** The log; `WatchInvocation` has it from any event on. */
+  events: Event[];
+  /** Lists that are not whole here, by name: the answer would be too large, or this caller may not ask for them. */
+  cut: string[];
 }
 
 /** Asks for the terminal result of a call. */
@@ -234,8 +241,6 @@ export interface GetResultRequest {
   invocationId: string;
   /** With or without the JSON record. */
   view: RecordView;
-  /** Tells the call in this form too. */
-  form: FormSpec | undefined;
 }
 
 /** The terminal result of a call. */
@@ -245,11 +250,7 @@ export interface GetResultResponse {
     | ToolResult
     | undefined;
   /** The result as the standard's JSON, with view JSON. */
-  json:
-    | JsonPayload
-    | undefined;
-  /** The call in the form that was asked for. */
-  formed: Formed | undefined;
+  json: JsonPayload | undefined;
 }
 
 /** Asks to wait. */
@@ -261,8 +262,6 @@ export interface WaitInvocationRequest {
    * (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   timeoutMs: number;
-  /** Tells the call in this form too. */
-  form: FormSpec | undefined;
 }
 
 /** The call in its state after the wait. */
@@ -274,11 +273,7 @@ export interface WaitInvocationResponse {
     | Invocation
     | undefined;
   /** Its result, once it has ended. */
-  result:
-    | ToolResult
-    | undefined;
-  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
-  formed: Formed | undefined;
+  result: ToolResult | undefined;
 }
 
 /** Asks to follow a call. */
@@ -287,8 +282,6 @@ export interface WatchInvocationRequest {
   invocationId: string;
   /** The first sequence to send; from the start when 0. */
   fromSeq: bigint;
-  /** Tells each step in this form too. */
-  form: FormSpec | undefined;
 }
 
 /** Events in order. */
@@ -298,11 +291,7 @@ export interface WatchInvocationResponse {
   /** The last sequence there is, also where `from_seq` lies beyond it. */
   headSeq: bigint;
   /** Only in the last message. */
-  result:
-    | ToolResult
-    | undefined;
-  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
-  formed: Formed[];
+  result: ToolResult | undefined;
 }
 
 /** Asks to cancel. */
@@ -492,72 +481,6 @@ export interface ListWorkersResponse {
   scheduler: string;
 }
 
-/** Asks which sessions are tainted. */
-export interface ListSessionTaintsRequest {
-  /** Only this session, when given. */
-  sessionRef: string;
-  /** Most sessions per page; 0 takes the server's own, larger values are cut to 1000. */
-  pageSize: number;
-  /** Where to go on; from the answer before. */
-  pageToken: string;
-}
-
-/** The sessions. */
-export interface ListSessionTaintsResponse {
-  /** The sessions. */
-  sessions: SessionTaints[];
-  /** Where to go on; empty at the end. */
-  nextPageToken: string;
-}
-
-/** What the calls of a session carry. */
-export interface SessionTaints {
-  /** The session. */
-  sessionRef: string;
-  /** One for each label; empty where all of them were cleared. */
-  taints: Taint[];
-  /** When it was given the last output that taints. */
-  taintedAt:
-    | Date
-    | undefined;
-  /** Until when this is kept, if no other output comes. */
-  keptUntil:
-    | Date
-    | undefined;
-  /** Who cleared what of it, the newest last; of many, the newest eight. */
-  cleared: ClearedTaints[];
-}
-
-/** What somebody took away from a session. */
-export interface ClearedTaints {
-  /** The labels that were there. */
-  labels: string[];
-  /** Who did it, by the name of the credential. */
-  by: string;
-  /** When. */
-  at:
-    | Date
-    | undefined;
-  /** Why. */
-  reason: string;
-}
-
-/** Clears what taints a session. */
-export interface ClearSessionTaintsRequest {
-  /** The session. */
-  sessionRef: string;
-  /** Only these labels; all when empty. */
-  labels: string[];
-  /** Why; kept with the session. Required. */
-  reason: string;
-}
-
-/** What is left. */
-export interface ClearSessionTaintsResponse {
-  /** The session. */
-  session: SessionTaints | undefined;
-}
-
 /** Answers the question of a call that needs input. */
 export interface ProvideInputRequest {
   /** The call. */
@@ -701,18 +624,12 @@ export interface BatchItem {
 export interface GetBatchRequest {
   /** The batch. */
   batchId: string;
-  /** With or without the JSON record of its policy. */
-  view: RecordView;
 }
 
 /** A batch. */
 export interface GetBatchResponse {
   /** The batch in its current state. */
-  batch:
-    | Batch
-    | undefined;
-  /** The scheduler policy of the batch as the standard's JSON, with view JSON. */
-  policyJson: JsonPayload | undefined;
+  batch: Batch | undefined;
 }
 
 /** Asks to follow a batch. */
@@ -804,8 +721,6 @@ export interface ListHooksRequest {
   pageSize: number;
   /** Where to go on; from the answer before. */
   pageToken: string;
-  /** With or without the JSON records. */
-  view: RecordView;
 }
 
 /** What hooks did about one call. */
@@ -816,8 +731,6 @@ export interface ListHooksResponse {
   nextPageToken: string;
   /** Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them. */
   leftOut: bigint;
-  /** The hook records as the standard's JSON in the same order, with view JSON. */
-  jsons: JsonPayload[];
 }
 
 /** Asks what would be decided about a call. */
@@ -848,6 +761,135 @@ export interface ExplainInvocationResponse {
   hooks: ToolHook[];
 }
 
+/** Asks for the records of ended calls. */
+export interface ExportRecordsRequest {
+  /** Only calls that ended, and deletions that were made, at or after this instant, when given. */
+  from:
+    | Date
+    | undefined;
+  /** Only before this one; five seconds ago when not given, so that nothing of that time is still on its way. Never later than now. */
+  until:
+    | Date
+    | undefined;
+  /** Only calls of this session, when given. */
+  sessionRef: string;
+  /** Only this call, when given. */
+  invocationId: string;
+  /** The inputs by value too, where the caller may see them. */
+  includeInputs: boolean;
+}
+
+/** Some records. All records of a call come together. */
+export interface ExportRecordsResponse {
+  /** The records. */
+  records: ExportedRecord[];
+  /** Only in the first message: whose records they are. */
+  tenant: string;
+  /** Only in the first message: until when they are all there. */
+  until:
+    | Date
+    | undefined;
+  /** Only in the last message. */
+  complete: boolean;
+}
+
+/** One record. */
+export interface ExportedRecord {
+  /**
+   * What it is: `invocation`, `decision`, `mutation`, `hook`, `execution`, `persistence`, `result`, `event`, `tombstone`, or `damaged` for
+   * a call whose record cannot be read.
+   */
+  kind: string;
+  /** Its id. */
+  id: string;
+  /** The record; the standard's JSON where the standard has it. */
+  json: JsonPayload | undefined;
+}
+
+/** Asks to delete calls. */
+export interface DeleteInvocationsRequest {
+  what:
+    | //
+    /** This call. It must have ended. */
+    { $case: "invocationId"; value: string }
+    | //
+    /** Every call of this session that has ended. */
+    { $case: "sessionRef"; value: string }
+    | undefined;
+  /** Why, for the tombstone; at most 1000 bytes. */
+  reason: string;
+  /** Who asks, where the caller is not authenticated by name. */
+  requestedBy: string;
+}
+
+/** What was deleted. */
+export interface DeleteInvocationsResponse {
+  /** Calls that were deleted. */
+  deleted: bigint;
+  /** Calls that a hold is on. */
+  held: bigint;
+  /** Calls that have not ended. */
+  living: bigint;
+  /** There are more calls than one request deletes: ask again. */
+  more: boolean;
+}
+
+/** Asks for a hold. */
+export interface SetLegalHoldRequest {
+  scope:
+    | //
+    /** Every call of the caller's tenant. */
+    { $case: "tenant"; value: boolean }
+    | //
+    /** Every call of this session, also those to come. */
+    { $case: "sessionRef"; value: string }
+    | //
+    /** This call. */
+    { $case: "invocationId"; value: string }
+    | undefined;
+  /** Why; at most 1000 bytes. */
+  reason: string;
+  /** Who asks, where the caller is not authenticated by name. */
+  requestedBy: string;
+}
+
+/** The hold. */
+export interface SetLegalHoldResponse {
+  /** As it is now. */
+  hold: LegalHold | undefined;
+}
+
+/** Asks for the end of a hold. */
+export interface ClearLegalHoldRequest {
+  scope:
+    | //
+    /** The one on the caller's tenant. */
+    { $case: "tenant"; value: boolean }
+    | //
+    /** The one on this session. */
+    { $case: "sessionRef"; value: string }
+    | //
+    /** The one on this call. */
+    { $case: "invocationId"; value: string }
+    | undefined;
+  /** Who asks, where the caller is not authenticated by name. */
+  requestedBy: string;
+}
+
+/** The hold is gone. */
+export interface ClearLegalHoldResponse {
+}
+
+/** Asks for the holds. */
+export interface ListLegalHoldsRequest {
+}
+
+/** The holds. */
+export interface ListLegalHoldsResponse {
+  /** In the order in which they were set. */
+  holds: LegalHold[];
+}
+
 function createBaseInvocationSpec(): InvocationSpec {
   return {
     surfaceId: "",
@@ -870,6 +912,7 @@ function createBaseInvocationSpec(): InvocationSpec {
     assurance: undefined,
     declarationDigest: "",
     background: false,
+    nativeIds: undefined,
   };
 }
 
@@ -937,6 +980,9 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
     }
     if (message.background !== false) {
       writer.uint32(160).bool(message.background);
+    }
+    if (message.nativeIds !== undefined) {
+      NativeIds.encode(message.nativeIds, writer.uint32(242).fork()).join();
     }
     return writer;
   },
@@ -1114,6 +1160,14 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
             message.background = reader.bool();
             continue;
           }
+          case 30: {
+            if (tag !== 242) {
+              break;
+            }
+
+            message.nativeIds = NativeIds.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1155,6 +1209,9 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
       : undefined;
     message.declarationDigest = object.declarationDigest ?? "";
     message.background = object.background ?? false;
+    message.nativeIds = (object.nativeIds !== undefined && object.nativeIds !== null)
+      ? NativeIds.fromPartial(object.nativeIds)
+      : undefined;
     return message;
   },
 };
@@ -1251,7 +1308,7 @@ export const Acceptance: MessageFns<Acceptance> = {
 };
 
 function createBaseCallRequest(): CallRequest {
-  return { spec: undefined, waitMs: 0, form: undefined };
+  return { spec: undefined, waitMs: 0 };
 }
 
 export const CallRequest: MessageFns<CallRequest> = {
@@ -1261,9 +1318,6 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.waitMs !== 0) {
       writer.uint32(16).uint32(message.waitMs);
-    }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1297,14 +1351,6 @@ export const CallRequest: MessageFns<CallRequest> = {
             message.waitMs = reader.uint32();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.form = FormSpec.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1326,13 +1372,12 @@ export const CallRequest: MessageFns<CallRequest> = {
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
     message.waitMs = object.waitMs ?? 0;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseCallResponse(): CallResponse {
-  return { accepted: undefined, result: undefined, invocation: undefined, formed: undefined };
+  return { accepted: undefined, result: undefined, invocation: undefined };
 }
 
 export const CallResponse: MessageFns<CallResponse> = {
@@ -1345,9 +1390,6 @@ export const CallResponse: MessageFns<CallResponse> = {
     }
     if (message.invocation !== undefined) {
       Invocation.encode(message.invocation, writer.uint32(26).fork()).join();
-    }
-    if (message.formed !== undefined) {
-      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1389,14 +1431,6 @@ export const CallResponse: MessageFns<CallResponse> = {
             message.invocation = Invocation.decode(reader, reader.uint32());
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.formed = Formed.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1423,24 +1457,18 @@ export const CallResponse: MessageFns<CallResponse> = {
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
       : undefined;
-    message.formed = (object.formed !== undefined && object.formed !== null)
-      ? Formed.fromPartial(object.formed)
-      : undefined;
     return message;
   },
 };
 
 function createBaseInvokeRequest(): InvokeRequest {
-  return { spec: undefined, form: undefined };
+  return { spec: undefined };
 }
 
 export const InvokeRequest: MessageFns<InvokeRequest> = {
   encode(message: InvokeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.spec !== undefined) {
       InvocationSpec.encode(message.spec, writer.uint32(10).fork()).join();
-    }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1466,14 +1494,6 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
             message.spec = InvocationSpec.decode(reader, reader.uint32());
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.form = FormSpec.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1494,13 +1514,12 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseInvokeResponse(): InvokeResponse {
-  return { events: [], accepted: undefined, result: undefined, formed: [] };
+  return { events: [], accepted: undefined, result: undefined };
 }
 
 export const InvokeResponse: MessageFns<InvokeResponse> = {
@@ -1513,9 +1532,6 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
-    }
-    for (const v of message.formed) {
-      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1557,14 +1573,6 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.formed.push(Formed.decode(reader, reader.uint32()));
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1589,7 +1597,6 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
-    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1723,7 +1730,7 @@ export const SubmitInvocationResponse: MessageFns<SubmitInvocationResponse> = {
 };
 
 function createBaseGetInvocationRequest(): GetInvocationRequest {
-  return { invocationId: "", view: 0, includeInputs: false, form: undefined };
+  return { invocationId: "", view: 0, includeInputs: false, includeTrail: false };
 }
 
 export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
@@ -1737,8 +1744,8 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     if (message.includeInputs !== false) {
       writer.uint32(24).bool(message.includeInputs);
     }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(34).fork()).join();
+    if (message.includeTrail !== false) {
+      writer.uint32(160).bool(message.includeTrail);
     }
     return writer;
   },
@@ -1780,12 +1787,12 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
             message.includeInputs = reader.bool();
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
+          case 20: {
+            if (tag !== 160) {
               break;
             }
 
-            message.form = FormSpec.decode(reader, reader.uint32());
+            message.includeTrail = reader.bool();
             continue;
           }
         }
@@ -1808,13 +1815,13 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
     message.includeInputs = object.includeInputs ?? false;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
+    message.includeTrail = object.includeTrail ?? false;
     return message;
   },
 };
 
 function createBaseGetInvocationResponse(): GetInvocationResponse {
-  return { invocation: undefined, result: undefined, json: undefined, resultJson: undefined, formed: undefined };
+  return { invocation: undefined, result: undefined, json: undefined, resultJson: undefined, trail: undefined };
 }
 
 export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
@@ -1831,8 +1838,8 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     if (message.resultJson !== undefined) {
       JsonPayload.encode(message.resultJson, writer.uint32(34).fork()).join();
     }
-    if (message.formed !== undefined) {
-      Formed.encode(message.formed, writer.uint32(42).fork()).join();
+    if (message.trail !== undefined) {
+      InvocationTrail.encode(message.trail, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -1882,12 +1889,12 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
             message.resultJson = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
-          case 5: {
-            if (tag !== 42) {
+          case 20: {
+            if (tag !== 162) {
               break;
             }
 
-            message.formed = Formed.decode(reader, reader.uint32());
+            message.trail = InvocationTrail.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1919,15 +1926,142 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     message.resultJson = (object.resultJson !== undefined && object.resultJson !== null)
       ? JsonPayload.fromPartial(object.resultJson)
       : undefined;
-    message.formed = (object.formed !== undefined && object.formed !== null)
-      ? Formed.fromPartial(object.formed)
+    message.trail = (object.trail !== undefined && object.trail !== null)
+      ? InvocationTrail.fromPartial(object.trail)
       : undefined;
     return message;
   },
 };
 
+function createBaseInvocationTrail(): InvocationTrail {
+  return { decisions: [], mutations: [], hooks: [], executions: [], persistence: [], events: [], cut: [] };
+}
+
+export const InvocationTrail: MessageFns<InvocationTrail> = {
+  encode(message: InvocationTrail, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.decisions) {
+      PermissionDecision.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.mutations) {
+      InputMutation.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.hooks) {
+      ToolHook.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.executions) {
+      ExecutionEvidence.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.persistence) {
+      ResultPersistence.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.events) {
+      Event.encode(v!, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.cut) {
+      writer.uint32(58).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InvocationTrail {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInvocationTrail();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decisions.push(PermissionDecision.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mutations.push(InputMutation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.hooks.push(ToolHook.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.executions.push(ExecutionEvidence.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.persistence.push(ResultPersistence.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.events.push(Event.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.cut.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<InvocationTrail>): InvocationTrail {
+    return InvocationTrail.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<InvocationTrail>): InvocationTrail {
+    const message = createBaseInvocationTrail();
+    message.decisions = object.decisions?.map((e) => PermissionDecision.fromPartial(e)) || [];
+    message.mutations = object.mutations?.map((e) => InputMutation.fromPartial(e)) || [];
+    message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
+    message.executions = object.executions?.map((e) => ExecutionEvidence.fromPartial(e)) || [];
+    message.persistence = object.persistence?.map((e) => ResultPersistence.fromPartial(e)) || [];
+    message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
+    message.cut = object.cut?.map((e) => e) || [];
+    return message;
+  },
+};
+
 function createBaseGetResultRequest(): GetResultRequest {
-  return { invocationId: "", view: 0, form: undefined };
+  return { invocationId: "", view: 0 };
 }
 
 export const GetResultRequest: MessageFns<GetResultRequest> = {
@@ -1937,9 +2071,6 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     }
     if (message.view !== 0) {
       writer.uint32(16).int32(message.view);
-    }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1973,14 +2104,6 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
             message.view = reader.int32() as any;
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.form = FormSpec.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2000,13 +2123,12 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     const message = createBaseGetResultRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseGetResultResponse(): GetResultResponse {
-  return { result: undefined, json: undefined, formed: undefined };
+  return { result: undefined, json: undefined };
 }
 
 export const GetResultResponse: MessageFns<GetResultResponse> = {
@@ -2016,9 +2138,6 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     }
     if (message.json !== undefined) {
       JsonPayload.encode(message.json, writer.uint32(18).fork()).join();
-    }
-    if (message.formed !== undefined) {
-      Formed.encode(message.formed, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2052,14 +2171,6 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
             message.json = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.formed = Formed.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2083,15 +2194,12 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     message.json = (object.json !== undefined && object.json !== null)
       ? JsonPayload.fromPartial(object.json)
       : undefined;
-    message.formed = (object.formed !== undefined && object.formed !== null)
-      ? Formed.fromPartial(object.formed)
-      : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationRequest(): WaitInvocationRequest {
-  return { invocationId: "", timeoutMs: 0, form: undefined };
+  return { invocationId: "", timeoutMs: 0 };
 }
 
 export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
@@ -2101,9 +2209,6 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     }
     if (message.timeoutMs !== 0) {
       writer.uint32(16).uint32(message.timeoutMs);
-    }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2137,14 +2242,6 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
             message.timeoutMs = reader.uint32();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.form = FormSpec.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2164,13 +2261,12 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     const message = createBaseWaitInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.timeoutMs = object.timeoutMs ?? 0;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationResponse(): WaitInvocationResponse {
-  return { done: false, invocation: undefined, result: undefined, formed: undefined };
+  return { done: false, invocation: undefined, result: undefined };
 }
 
 export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
@@ -2183,9 +2279,6 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
-    }
-    if (message.formed !== undefined) {
-      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2227,14 +2320,6 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.formed = Formed.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2259,15 +2344,12 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
-    message.formed = (object.formed !== undefined && object.formed !== null)
-      ? Formed.fromPartial(object.formed)
-      : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationRequest(): WatchInvocationRequest {
-  return { invocationId: "", fromSeq: 0n, form: undefined };
+  return { invocationId: "", fromSeq: 0n };
 }
 
 export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
@@ -2280,9 +2362,6 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
         throw new globalThis.Error("value provided for field message.fromSeq of type uint64 too large");
       }
       writer.uint32(16).uint64(message.fromSeq);
-    }
-    if (message.form !== undefined) {
-      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2316,14 +2395,6 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
             message.fromSeq = reader.uint64() as bigint;
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.form = FormSpec.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2343,13 +2414,12 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
     const message = createBaseWatchInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
-    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationResponse(): WatchInvocationResponse {
-  return { events: [], headSeq: 0n, result: undefined, formed: [] };
+  return { events: [], headSeq: 0n, result: undefined };
 }
 
 export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
@@ -2365,9 +2435,6 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
-    }
-    for (const v of message.formed) {
-      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2409,14 +2476,6 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.formed.push(Formed.decode(reader, reader.uint32()));
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2439,7 +2498,6 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
-    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3802,482 +3860,6 @@ export const ListWorkersResponse: MessageFns<ListWorkersResponse> = {
   },
 };
 
-function createBaseListSessionTaintsRequest(): ListSessionTaintsRequest {
-  return { sessionRef: "", pageSize: 0, pageToken: "" };
-}
-
-export const ListSessionTaintsRequest: MessageFns<ListSessionTaintsRequest> = {
-  encode(message: ListSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sessionRef !== "") {
-      writer.uint32(10).string(message.sessionRef);
-    }
-    if (message.pageSize !== 0) {
-      writer.uint32(16).int32(message.pageSize);
-    }
-    if (message.pageToken !== "") {
-      writer.uint32(26).string(message.pageToken);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListSessionTaintsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.sessionRef = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.pageSize = reader.int32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.pageToken = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
-    return ListSessionTaintsRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
-    const message = createBaseListSessionTaintsRequest();
-    message.sessionRef = object.sessionRef ?? "";
-    message.pageSize = object.pageSize ?? 0;
-    message.pageToken = object.pageToken ?? "";
-    return message;
-  },
-};
-
-function createBaseListSessionTaintsResponse(): ListSessionTaintsResponse {
-  return { sessions: [], nextPageToken: "" };
-}
-
-export const ListSessionTaintsResponse: MessageFns<ListSessionTaintsResponse> = {
-  encode(message: ListSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.sessions) {
-      SessionTaints.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message.nextPageToken !== "") {
-      writer.uint32(18).string(message.nextPageToken);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListSessionTaintsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.sessions.push(SessionTaints.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.nextPageToken = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
-    return ListSessionTaintsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
-    const message = createBaseListSessionTaintsResponse();
-    message.sessions = object.sessions?.map((e) => SessionTaints.fromPartial(e)) || [];
-    message.nextPageToken = object.nextPageToken ?? "";
-    return message;
-  },
-};
-
-function createBaseSessionTaints(): SessionTaints {
-  return { sessionRef: "", taints: [], taintedAt: undefined, keptUntil: undefined, cleared: [] };
-}
-
-export const SessionTaints: MessageFns<SessionTaints> = {
-  encode(message: SessionTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sessionRef !== "") {
-      writer.uint32(10).string(message.sessionRef);
-    }
-    for (const v of message.taints) {
-      Taint.encode(v!, writer.uint32(18).fork()).join();
-    }
-    if (message.taintedAt !== undefined) {
-      Timestamp.encode(toTimestamp(message.taintedAt), writer.uint32(26).fork()).join();
-    }
-    if (message.keptUntil !== undefined) {
-      Timestamp.encode(toTimestamp(message.keptUntil), writer.uint32(34).fork()).join();
-    }
-    for (const v of message.cleared) {
-      ClearedTaints.encode(v!, writer.uint32(42).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SessionTaints {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSessionTaints();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.sessionRef = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.taints.push(Taint.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.taintedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.keptUntil = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.cleared.push(ClearedTaints.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<SessionTaints>): SessionTaints {
-    return SessionTaints.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<SessionTaints>): SessionTaints {
-    const message = createBaseSessionTaints();
-    message.sessionRef = object.sessionRef ?? "";
-    message.taints = object.taints?.map((e) => Taint.fromPartial(e)) || [];
-    message.taintedAt = object.taintedAt ?? undefined;
-    message.keptUntil = object.keptUntil ?? undefined;
-    message.cleared = object.cleared?.map((e) => ClearedTaints.fromPartial(e)) || [];
-    return message;
-  },
-};
-
-function createBaseClearedTaints(): ClearedTaints {
-  return { labels: [], by: "", at: undefined, reason: "" };
-}
-
-export const ClearedTaints: MessageFns<ClearedTaints> = {
-  encode(message: ClearedTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.labels) {
-      writer.uint32(10).string(v!);
-    }
-    if (message.by !== "") {
-      writer.uint32(18).string(message.by);
-    }
-    if (message.at !== undefined) {
-      Timestamp.encode(toTimestamp(message.at), writer.uint32(26).fork()).join();
-    }
-    if (message.reason !== "") {
-      writer.uint32(34).string(message.reason);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ClearedTaints {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClearedTaints();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.labels.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.by = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ClearedTaints>): ClearedTaints {
-    return ClearedTaints.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ClearedTaints>): ClearedTaints {
-    const message = createBaseClearedTaints();
-    message.labels = object.labels?.map((e) => e) || [];
-    message.by = object.by ?? "";
-    message.at = object.at ?? undefined;
-    message.reason = object.reason ?? "";
-    return message;
-  },
-};
-
-function createBaseClearSessionTaintsRequest(): ClearSessionTaintsRequest {
-  return { sessionRef: "", labels: [], reason: "" };
-}
-
-export const ClearSessionTaintsRequest: MessageFns<ClearSessionTaintsRequest> = {
-  encode(message: ClearSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sessionRef !== "") {
-      writer.uint32(10).string(message.sessionRef);
-    }
-    for (const v of message.labels) {
-      writer.uint32(18).string(v!);
-    }
-    if (message.reason !== "") {
-      writer.uint32(26).string(message.reason);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClearSessionTaintsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.sessionRef = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.labels.push(reader.string());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
-    return ClearSessionTaintsRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
-    const message = createBaseClearSessionTaintsRequest();
-    message.sessionRef = object.sessionRef ?? "";
-    message.labels = object.labels?.map((e) => e) || [];
-    message.reason = object.reason ?? "";
-    return message;
-  },
-};
-
-function createBaseClearSessionTaintsResponse(): ClearSessionTaintsResponse {
-  return { session: undefined };
-}
-
-export const ClearSessionTaintsResponse: MessageFns<ClearSessionTaintsResponse> = {
-  encode(message: ClearSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.session !== undefined) {
-      SessionTaints.encode(message.session, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClearSessionTaintsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.session = SessionTaints.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
-    return ClearSessionTaintsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
-    const message = createBaseClearSessionTaintsResponse();
-    message.session = (object.session !== undefined && object.session !== null)
-      ? SessionTaints.fromPartial(object.session)
-      : undefined;
-    return message;
-  },
-};
-
 function createBaseProvideInputRequest(): ProvideInputRequest {
   return { invocationId: "", inputId: "", input: undefined, declined: false, providedBy: "" };
 }
@@ -5215,16 +4797,13 @@ export const BatchItem: MessageFns<BatchItem> = {
 };
 
 function createBaseGetBatchRequest(): GetBatchRequest {
-  return { batchId: "", view: 0 };
+  return { batchId: "" };
 }
 
 export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   encode(message: GetBatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batchId !== "") {
       writer.uint32(10).string(message.batchId);
-    }
-    if (message.view !== 0) {
-      writer.uint32(16).int32(message.view);
     }
     return writer;
   },
@@ -5250,14 +4829,6 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
             message.batchId = reader.string();
             continue;
           }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.view = reader.int32() as any;
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5276,22 +4847,18 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   fromPartial(object: DeepPartial<GetBatchRequest>): GetBatchRequest {
     const message = createBaseGetBatchRequest();
     message.batchId = object.batchId ?? "";
-    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseGetBatchResponse(): GetBatchResponse {
-  return { batch: undefined, policyJson: undefined };
+  return { batch: undefined };
 }
 
 export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   encode(message: GetBatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batch !== undefined) {
       Batch.encode(message.batch, writer.uint32(10).fork()).join();
-    }
-    if (message.policyJson !== undefined) {
-      JsonPayload.encode(message.policyJson, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -5317,14 +4884,6 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
             message.batch = Batch.decode(reader, reader.uint32());
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.policyJson = JsonPayload.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5343,9 +4902,6 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   fromPartial(object: DeepPartial<GetBatchResponse>): GetBatchResponse {
     const message = createBaseGetBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
-    message.policyJson = (object.policyJson !== undefined && object.policyJson !== null)
-      ? JsonPayload.fromPartial(object.policyJson)
-      : undefined;
     return message;
   },
 };
@@ -5931,7 +5487,7 @@ export const ListBatchesResponse: MessageFns<ListBatchesResponse> = {
 };
 
 function createBaseListHooksRequest(): ListHooksRequest {
-  return { invocationId: "", pageSize: 0, pageToken: "", view: 0 };
+  return { invocationId: "", pageSize: 0, pageToken: "" };
 }
 
 export const ListHooksRequest: MessageFns<ListHooksRequest> = {
@@ -5944,9 +5500,6 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
-    }
-    if (message.view !== 0) {
-      writer.uint32(32).int32(message.view);
     }
     return writer;
   },
@@ -5988,14 +5541,6 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
             message.pageToken = reader.string();
             continue;
           }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.view = reader.int32() as any;
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6016,13 +5561,12 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
-    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseListHooksResponse(): ListHooksResponse {
-  return { hooks: [], nextPageToken: "", leftOut: 0n, jsons: [] };
+  return { hooks: [], nextPageToken: "", leftOut: 0n };
 }
 
 export const ListHooksResponse: MessageFns<ListHooksResponse> = {
@@ -6038,9 +5582,6 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
         throw new globalThis.Error("value provided for field message.leftOut of type uint64 too large");
       }
       writer.uint32(24).uint64(message.leftOut);
-    }
-    for (const v of message.jsons) {
-      JsonPayload.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -6082,14 +5623,6 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
             message.leftOut = reader.uint64() as bigint;
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.jsons.push(JsonPayload.decode(reader, reader.uint32()));
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6110,7 +5643,6 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
     message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
     message.leftOut = (object.leftOut !== undefined && object.leftOut !== null) ? BigInt(object.leftOut) : 0n;
-    message.jsons = object.jsons?.map((e) => JsonPayload.fromPartial(e)) || [];
     return message;
   },
 };
@@ -6283,6 +5815,914 @@ export const ExplainInvocationResponse: MessageFns<ExplainInvocationResponse> = 
   },
 };
 
+function createBaseExportRecordsRequest(): ExportRecordsRequest {
+  return { from: undefined, until: undefined, sessionRef: "", invocationId: "", includeInputs: false };
+}
+
+export const ExportRecordsRequest: MessageFns<ExportRecordsRequest> = {
+  encode(message: ExportRecordsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== undefined) {
+      Timestamp.encode(toTimestamp(message.from), writer.uint32(10).fork()).join();
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(toTimestamp(message.until), writer.uint32(18).fork()).join();
+    }
+    if (message.sessionRef !== "") {
+      writer.uint32(26).string(message.sessionRef);
+    }
+    if (message.invocationId !== "") {
+      writer.uint32(34).string(message.invocationId);
+    }
+    if (message.includeInputs !== false) {
+      writer.uint32(40).bool(message.includeInputs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportRecordsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportRecordsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.invocationId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.includeInputs = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportRecordsRequest>): ExportRecordsRequest {
+    return ExportRecordsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportRecordsRequest>): ExportRecordsRequest {
+    const message = createBaseExportRecordsRequest();
+    message.from = object.from ?? undefined;
+    message.until = object.until ?? undefined;
+    message.sessionRef = object.sessionRef ?? "";
+    message.invocationId = object.invocationId ?? "";
+    message.includeInputs = object.includeInputs ?? false;
+    return message;
+  },
+};
+
+function createBaseExportRecordsResponse(): ExportRecordsResponse {
+  return { records: [], tenant: "", until: undefined, complete: false };
+}
+
+export const ExportRecordsResponse: MessageFns<ExportRecordsResponse> = {
+  encode(message: ExportRecordsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.records) {
+      ExportedRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.tenant !== "") {
+      writer.uint32(18).string(message.tenant);
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(toTimestamp(message.until), writer.uint32(26).fork()).join();
+    }
+    if (message.complete !== false) {
+      writer.uint32(32).bool(message.complete);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportRecordsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportRecordsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.records.push(ExportedRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tenant = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportRecordsResponse>): ExportRecordsResponse {
+    return ExportRecordsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportRecordsResponse>): ExportRecordsResponse {
+    const message = createBaseExportRecordsResponse();
+    message.records = object.records?.map((e) => ExportedRecord.fromPartial(e)) || [];
+    message.tenant = object.tenant ?? "";
+    message.until = object.until ?? undefined;
+    message.complete = object.complete ?? false;
+    return message;
+  },
+};
+
+function createBaseExportedRecord(): ExportedRecord {
+  return { kind: "", id: "", json: undefined };
+}
+
+export const ExportedRecord: MessageFns<ExportedRecord> = {
+  encode(message: ExportedRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.json !== undefined) {
+      JsonPayload.encode(message.json, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportedRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportedRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.json = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportedRecord>): ExportedRecord {
+    return ExportedRecord.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportedRecord>): ExportedRecord {
+    const message = createBaseExportedRecord();
+    message.kind = object.kind ?? "";
+    message.id = object.id ?? "";
+    message.json = (object.json !== undefined && object.json !== null)
+      ? JsonPayload.fromPartial(object.json)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseDeleteInvocationsRequest(): DeleteInvocationsRequest {
+  return { what: undefined, reason: "", requestedBy: "" };
+}
+
+export const DeleteInvocationsRequest: MessageFns<DeleteInvocationsRequest> = {
+  encode(message: DeleteInvocationsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.what?.$case) {
+      case "invocationId":
+        writer.uint32(10).string(message.what.value);
+        break;
+      case "sessionRef":
+        writer.uint32(18).string(message.what.value);
+        break;
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(34).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteInvocationsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteInvocationsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.what = { $case: "invocationId", value: reader.string() };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.what = { $case: "sessionRef", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteInvocationsRequest>): DeleteInvocationsRequest {
+    return DeleteInvocationsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteInvocationsRequest>): DeleteInvocationsRequest {
+    const message = createBaseDeleteInvocationsRequest();
+    switch (object.what?.$case) {
+      case "invocationId": {
+        if (object.what?.value !== undefined && object.what?.value !== null) {
+          message.what = { $case: "invocationId", value: object.what.value };
+        }
+        break;
+      }
+      case "sessionRef": {
+        if (object.what?.value !== undefined && object.what?.value !== null) {
+          message.what = { $case: "sessionRef", value: object.what.value };
+        }
+        break;
+      }
+    }
+    message.reason = object.reason ?? "";
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseDeleteInvocationsResponse(): DeleteInvocationsResponse {
+  return { deleted: 0n, held: 0n, living: 0n, more: false };
+}
+
+export const DeleteInvocationsResponse: MessageFns<DeleteInvocationsResponse> = {
+  encode(message: DeleteInvocationsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deleted !== 0n) {
+      if (BigInt.asUintN(64, message.deleted) !== message.deleted) {
+        throw new globalThis.Error("value provided for field message.deleted of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.deleted);
+    }
+    if (message.held !== 0n) {
+      if (BigInt.asUintN(64, message.held) !== message.held) {
+        throw new globalThis.Error("value provided for field message.held of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.held);
+    }
+    if (message.living !== 0n) {
+      if (BigInt.asUintN(64, message.living) !== message.living) {
+        throw new globalThis.Error("value provided for field message.living of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.living);
+    }
+    if (message.more !== false) {
+      writer.uint32(32).bool(message.more);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteInvocationsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteInvocationsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.deleted = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.held = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.living = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteInvocationsResponse>): DeleteInvocationsResponse {
+    return DeleteInvocationsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteInvocationsResponse>): DeleteInvocationsResponse {
+    const message = createBaseDeleteInvocationsResponse();
+    message.deleted = (object.deleted !== undefined && object.deleted !== null) ? BigInt(object.deleted) : 0n;
+    message.held = (object.held !== undefined && object.held !== null) ? BigInt(object.held) : 0n;
+    message.living = (object.living !== undefined && object.living !== null) ? BigInt(object.living) : 0n;
+    message.more = object.more ?? false;
+    return message;
+  },
+};
+
+function createBaseSetLegalHoldRequest(): SetLegalHoldRequest {
+  return { scope: undefined, reason: "", requestedBy: "" };
+}
+
+export const SetLegalHoldRequest: MessageFns<SetLegalHoldRequest> = {
+  encode(message: SetLegalHoldRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.scope?.$case) {
+      case "tenant":
+        writer.uint32(8).bool(message.scope.value);
+        break;
+      case "sessionRef":
+        writer.uint32(18).string(message.scope.value);
+        break;
+      case "invocationId":
+        writer.uint32(26).string(message.scope.value);
+        break;
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(42).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetLegalHoldRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetLegalHoldRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.scope = { $case: "tenant", value: reader.bool() };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scope = { $case: "sessionRef", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.scope = { $case: "invocationId", value: reader.string() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SetLegalHoldRequest>): SetLegalHoldRequest {
+    return SetLegalHoldRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SetLegalHoldRequest>): SetLegalHoldRequest {
+    const message = createBaseSetLegalHoldRequest();
+    switch (object.scope?.$case) {
+      case "tenant": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "tenant", value: object.scope.value };
+        }
+        break;
+      }
+      case "sessionRef": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "sessionRef", value: object.scope.value };
+        }
+        break;
+      }
+      case "invocationId": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "invocationId", value: object.scope.value };
+        }
+        break;
+      }
+    }
+    message.reason = object.reason ?? "";
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseSetLegalHoldResponse(): SetLegalHoldResponse {
+  return { hold: undefined };
+}
+
+export const SetLegalHoldResponse: MessageFns<SetLegalHoldResponse> = {
+  encode(message: SetLegalHoldResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hold !== undefined) {
+      LegalHold.encode(message.hold, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetLegalHoldResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetLegalHoldResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.hold = LegalHold.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SetLegalHoldResponse>): SetLegalHoldResponse {
+    return SetLegalHoldResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SetLegalHoldResponse>): SetLegalHoldResponse {
+    const message = createBaseSetLegalHoldResponse();
+    message.hold = (object.hold !== undefined && object.hold !== null) ? LegalHold.fromPartial(object.hold) : undefined;
+    return message;
+  },
+};
+
+function createBaseClearLegalHoldRequest(): ClearLegalHoldRequest {
+  return { scope: undefined, requestedBy: "" };
+}
+
+export const ClearLegalHoldRequest: MessageFns<ClearLegalHoldRequest> = {
+  encode(message: ClearLegalHoldRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.scope?.$case) {
+      case "tenant":
+        writer.uint32(8).bool(message.scope.value);
+        break;
+      case "sessionRef":
+        writer.uint32(18).string(message.scope.value);
+        break;
+      case "invocationId":
+        writer.uint32(26).string(message.scope.value);
+        break;
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(34).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearLegalHoldRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearLegalHoldRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.scope = { $case: "tenant", value: reader.bool() };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scope = { $case: "sessionRef", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.scope = { $case: "invocationId", value: reader.string() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearLegalHoldRequest>): ClearLegalHoldRequest {
+    return ClearLegalHoldRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearLegalHoldRequest>): ClearLegalHoldRequest {
+    const message = createBaseClearLegalHoldRequest();
+    switch (object.scope?.$case) {
+      case "tenant": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "tenant", value: object.scope.value };
+        }
+        break;
+      }
+      case "sessionRef": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "sessionRef", value: object.scope.value };
+        }
+        break;
+      }
+      case "invocationId": {
+        if (object.scope?.value !== undefined && object.scope?.value !== null) {
+          message.scope = { $case: "invocationId", value: object.scope.value };
+        }
+        break;
+      }
+    }
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseClearLegalHoldResponse(): ClearLegalHoldResponse {
+  return {};
+}
+
+export const ClearLegalHoldResponse: MessageFns<ClearLegalHoldResponse> = {
+  encode(_: ClearLegalHoldResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearLegalHoldResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearLegalHoldResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearLegalHoldResponse>): ClearLegalHoldResponse {
+    return ClearLegalHoldResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ClearLegalHoldResponse>): ClearLegalHoldResponse {
+    const message = createBaseClearLegalHoldResponse();
+    return message;
+  },
+};
+
+function createBaseListLegalHoldsRequest(): ListLegalHoldsRequest {
+  return {};
+}
+
+export const ListLegalHoldsRequest: MessageFns<ListLegalHoldsRequest> = {
+  encode(_: ListLegalHoldsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLegalHoldsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLegalHoldsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLegalHoldsRequest>): ListLegalHoldsRequest {
+    return ListLegalHoldsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ListLegalHoldsRequest>): ListLegalHoldsRequest {
+    const message = createBaseListLegalHoldsRequest();
+    return message;
+  },
+};
+
+function createBaseListLegalHoldsResponse(): ListLegalHoldsResponse {
+  return { holds: [] };
+}
+
+export const ListLegalHoldsResponse: MessageFns<ListLegalHoldsResponse> = {
+  encode(message: ListLegalHoldsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.holds) {
+      LegalHold.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLegalHoldsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLegalHoldsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.holds.push(LegalHold.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLegalHoldsResponse>): ListLegalHoldsResponse {
+    return ListLegalHoldsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListLegalHoldsResponse>): ListLegalHoldsResponse {
+    const message = createBaseListLegalHoldsResponse();
+    message.holds = object.holds?.map((e) => LegalHold.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 /**
  * Accepts calls, follows them and hands out their results. Once a call is accepted, every ending is a result: an RPC error
  * means that nothing was accepted or that the request was wrong.
@@ -6451,6 +6891,67 @@ export const InvocationServiceService = {
     responseSerialize: (value: ListHooksResponse): Buffer => Buffer.from(ListHooksResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListHooksResponse => ListHooksResponse.decode(value),
   },
+  /**
+   * Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+   * export is made of. The first message says of what it is, the last one that it is complete.
+   */
+  exportRecords: {
+    path: "/toolplane.v1.InvocationService/ExportRecords" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ExportRecordsRequest): Buffer => Buffer.from(ExportRecordsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExportRecordsRequest => ExportRecordsRequest.decode(value),
+    responseSerialize: (value: ExportRecordsResponse): Buffer =>
+      Buffer.from(ExportRecordsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExportRecordsResponse => ExportRecordsResponse.decode(value),
+  },
+  /** Deletes ended calls before their time is over. Each leaves a tombstone. */
+  deleteInvocations: {
+    path: "/toolplane.v1.InvocationService/DeleteInvocations" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteInvocationsRequest): Buffer =>
+      Buffer.from(DeleteInvocationsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteInvocationsRequest => DeleteInvocationsRequest.decode(value),
+    responseSerialize: (value: DeleteInvocationsResponse): Buffer =>
+      Buffer.from(DeleteInvocationsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteInvocationsResponse => DeleteInvocationsResponse.decode(value),
+  },
+  /** Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is. */
+  setLegalHold: {
+    path: "/toolplane.v1.InvocationService/SetLegalHold" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetLegalHoldRequest): Buffer => Buffer.from(SetLegalHoldRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetLegalHoldRequest => SetLegalHoldRequest.decode(value),
+    responseSerialize: (value: SetLegalHoldResponse): Buffer =>
+      Buffer.from(SetLegalHoldResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetLegalHoldResponse => SetLegalHoldResponse.decode(value),
+  },
+  /** Takes a hold away. */
+  clearLegalHold: {
+    path: "/toolplane.v1.InvocationService/ClearLegalHold" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ClearLegalHoldRequest): Buffer =>
+      Buffer.from(ClearLegalHoldRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ClearLegalHoldRequest => ClearLegalHoldRequest.decode(value),
+    responseSerialize: (value: ClearLegalHoldResponse): Buffer =>
+      Buffer.from(ClearLegalHoldResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ClearLegalHoldResponse => ClearLegalHoldResponse.decode(value),
+  },
+  /** Lists the holds of the caller's tenant, at most 1000. */
+  listLegalHolds: {
+    path: "/toolplane.v1.InvocationService/ListLegalHolds" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListLegalHoldsRequest): Buffer =>
+      Buffer.from(ListLegalHoldsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListLegalHoldsRequest => ListLegalHoldsRequest.decode(value),
+    responseSerialize: (value: ListLegalHoldsResponse): Buffer =>
+      Buffer.from(ListLegalHoldsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListLegalHoldsResponse => ListLegalHoldsResponse.decode(value),
+  },
   /** Says what would be decided about a call, and why. Nothing is accepted, stored or run. */
   explainInvocation: {
     path: "/toolplane.v1.InvocationService/ExplainInvocation" as const,
@@ -6544,30 +7045,6 @@ export const InvocationServiceService = {
     responseSerialize: (value: ListWorkersResponse): Buffer => Buffer.from(ListWorkersResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListWorkersResponse => ListWorkersResponse.decode(value),
   },
-  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
-  listSessionTaints: {
-    path: "/toolplane.v1.InvocationService/ListSessionTaints" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ListSessionTaintsRequest): Buffer =>
-      Buffer.from(ListSessionTaintsRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ListSessionTaintsRequest => ListSessionTaintsRequest.decode(value),
-    responseSerialize: (value: ListSessionTaintsResponse): Buffer =>
-      Buffer.from(ListSessionTaintsResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ListSessionTaintsResponse => ListSessionTaintsResponse.decode(value),
-  },
-  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
-  clearSessionTaints: {
-    path: "/toolplane.v1.InvocationService/ClearSessionTaints" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ClearSessionTaintsRequest): Buffer =>
-      Buffer.from(ClearSessionTaintsRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ClearSessionTaintsRequest => ClearSessionTaintsRequest.decode(value),
-    responseSerialize: (value: ClearSessionTaintsResponse): Buffer =>
-      Buffer.from(ClearSessionTaintsResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ClearSessionTaintsResponse => ClearSessionTaintsResponse.decode(value),
-  },
 } as const;
 
 export interface InvocationServiceServer extends UntypedServiceImplementation {
@@ -6606,6 +7083,19 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listDecisions: handleUnaryCall<ListDecisionsRequest, ListDecisionsResponse>;
   /** Lists what hooks did about one call, oldest first. */
   listHooks: handleUnaryCall<ListHooksRequest, ListHooksResponse>;
+  /**
+   * Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+   * export is made of. The first message says of what it is, the last one that it is complete.
+   */
+  exportRecords: handleServerStreamingCall<ExportRecordsRequest, ExportRecordsResponse>;
+  /** Deletes ended calls before their time is over. Each leaves a tombstone. */
+  deleteInvocations: handleUnaryCall<DeleteInvocationsRequest, DeleteInvocationsResponse>;
+  /** Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is. */
+  setLegalHold: handleUnaryCall<SetLegalHoldRequest, SetLegalHoldResponse>;
+  /** Takes a hold away. */
+  clearLegalHold: handleUnaryCall<ClearLegalHoldRequest, ClearLegalHoldResponse>;
+  /** Lists the holds of the caller's tenant, at most 1000. */
+  listLegalHolds: handleUnaryCall<ListLegalHoldsRequest, ListLegalHoldsResponse>;
   /** Says what would be decided about a call, and why. Nothing is accepted, stored or run. */
   explainInvocation: handleUnaryCall<ExplainInvocationRequest, ExplainInvocationResponse>;
   /** Answers the question of a call that needs input. */
@@ -6624,10 +7114,6 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listBatches: handleUnaryCall<ListBatchesRequest, ListBatchesResponse>;
   /** Lists the workers of the whole cluster, whichever scheduler they are connected to, and those that were lost. */
   listWorkers: handleUnaryCall<ListWorkersRequest, ListWorkersResponse>;
-  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
-  listSessionTaints: handleUnaryCall<ListSessionTaintsRequest, ListSessionTaintsResponse>;
-  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
-  clearSessionTaints: handleUnaryCall<ClearSessionTaintsRequest, ClearSessionTaintsResponse>;
 }
 
 export interface InvocationServiceClient extends Client {
@@ -6835,6 +7321,83 @@ export interface InvocationServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListHooksResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Streams everything that is kept of calls that ended in a time, and of deletions that were made in it, in the order of both: what an
+   * export is made of. The first message says of what it is, the last one that it is complete.
+   */
+  exportRecords(
+    request: ExportRecordsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ExportRecordsResponse>;
+  exportRecords(
+    request: ExportRecordsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ExportRecordsResponse>;
+  /** Deletes ended calls before their time is over. Each leaves a tombstone. */
+  deleteInvocations(
+    request: DeleteInvocationsRequest,
+    callback: (error: ServiceError | null, response: DeleteInvocationsResponse) => void,
+  ): ClientUnaryCall;
+  deleteInvocations(
+    request: DeleteInvocationsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteInvocationsResponse) => void,
+  ): ClientUnaryCall;
+  deleteInvocations(
+    request: DeleteInvocationsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteInvocationsResponse) => void,
+  ): ClientUnaryCall;
+  /** Puts a legal hold on something: it is neither deleted nor removed when its time is over. One that is there already stays as it is. */
+  setLegalHold(
+    request: SetLegalHoldRequest,
+    callback: (error: ServiceError | null, response: SetLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  setLegalHold(
+    request: SetLegalHoldRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SetLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  setLegalHold(
+    request: SetLegalHoldRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SetLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  /** Takes a hold away. */
+  clearLegalHold(
+    request: ClearLegalHoldRequest,
+    callback: (error: ServiceError | null, response: ClearLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  clearLegalHold(
+    request: ClearLegalHoldRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ClearLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  clearLegalHold(
+    request: ClearLegalHoldRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ClearLegalHoldResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the holds of the caller's tenant, at most 1000. */
+  listLegalHolds(
+    request: ListLegalHoldsRequest,
+    callback: (error: ServiceError | null, response: ListLegalHoldsResponse) => void,
+  ): ClientUnaryCall;
+  listLegalHolds(
+    request: ListLegalHoldsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListLegalHoldsResponse) => void,
+  ): ClientUnaryCall;
+  listLegalHolds(
+    request: ListLegalHoldsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListLegalHoldsResponse) => void,
+  ): ClientUnaryCall;
   /** Says what would be decided about a call, and why. Nothing is accepted, stored or run. */
   explainInvocation(
     request: ExplainInvocationRequest,
@@ -6960,38 +7523,6 @@ export interface InvocationServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListWorkersResponse) => void,
-  ): ClientUnaryCall;
-  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
-  listSessionTaints(
-    request: ListSessionTaintsRequest,
-    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
-  ): ClientUnaryCall;
-  listSessionTaints(
-    request: ListSessionTaintsRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
-  ): ClientUnaryCall;
-  listSessionTaints(
-    request: ListSessionTaintsRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
-  ): ClientUnaryCall;
-  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
-  clearSessionTaints(
-    request: ClearSessionTaintsRequest,
-    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
-  ): ClientUnaryCall;
-  clearSessionTaints(
-    request: ClearSessionTaintsRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
-  ): ClientUnaryCall;
-  clearSessionTaints(
-    request: ClearSessionTaintsRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -6,6 +6,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { DeniedPaths } from "./decision.js";
 import { ToolError } from "./error.js";
+import { ExecutionSite } from "./evidence.js";
 import { ExecutionBinding } from "./execution_profile.js";
 import { ToolHook } from "./hook.js";
 import { JsonPayload, PayloadRef } from "./payload.js";
@@ -202,7 +203,11 @@ export interface WorkerHello {
    */
   nativeTools: string[];
   /** Credentials it can put into calls; absent when it does not say. */
-  credentials: WorkerCredentials | undefined;
+  credentials:
+    | WorkerCredentials
+    | undefined;
+  /** Image it runs in, as its operator names it, best with its digest; at most 512 bytes. The evidence of calls repeats it. */
+  image: string;
 }
 
 /** Asks for calls. */
@@ -352,8 +357,10 @@ export interface ExecutionOutcome {
   /** How long it took, in milliseconds. */
   durationMs: bigint;
   /**
-   * Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object. Texts in its member `refs`, at most 16 of
-   * at most 200 visible ASCII characters, are kept as `evidence_refs` of the result: what names the execution elsewhere.
+   * Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object. Up to 16 KiB of it are kept as the
+   * `detail` of the `ExecutionEvidence`. Texts in its member `refs`, at most 16 of at most 200 visible ASCII characters, are kept as
+   * `evidence_refs` of the result: what names the execution elsewhere. Its member `native_ids`, an object with the fields of `NativeIds`,
+   * says what the system that ran the tool calls it.
    */
   evidence:
     | JsonPayload
@@ -371,6 +378,8 @@ export interface ExecutionOutcome {
   contextModifiers: JsonPayload[];
   /** Not read: hooks after the call are asked by the scheduler, whichever worker ran it. */
   hooks: ToolHook[];
+  /** Not read from a worker: where it ran is known from its lease and its hello. */
+  site: ExecutionSite | undefined;
 }
 
 /** One output and the decision how it was kept. */
@@ -1481,6 +1490,7 @@ function createBaseWorkerHello(): WorkerHello {
     keptEndingsFollow: false,
     nativeTools: [],
     credentials: undefined,
+    image: "",
   };
 }
 
@@ -1524,6 +1534,9 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     }
     if (message.credentials !== undefined) {
       WorkerCredentials.encode(message.credentials, writer.uint32(106).fork()).join();
+    }
+    if (message.image !== "") {
+      writer.uint32(162).string(message.image);
     }
     return writer;
   },
@@ -1645,6 +1658,14 @@ export const WorkerHello: MessageFns<WorkerHello> = {
             message.credentials = WorkerCredentials.decode(reader, reader.uint32());
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1679,6 +1700,7 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     message.credentials = (object.credentials !== undefined && object.credentials !== null)
       ? WorkerCredentials.fromPartial(object.credentials)
       : undefined;
+    message.image = object.image ?? "";
     return message;
   },
 };
@@ -2463,6 +2485,7 @@ function createBaseExecutionOutcome(): ExecutionOutcome {
     redactionState: 0,
     contextModifiers: [],
     hooks: [],
+    site: undefined,
   };
 }
 
@@ -2530,6 +2553,9 @@ export const ExecutionOutcome: MessageFns<ExecutionOutcome> = {
     }
     for (const v of message.hooks) {
       ToolHook.encode(v!, writer.uint32(154).fork()).join();
+    }
+    if (message.site !== undefined) {
+      ExecutionSite.encode(message.site, writer.uint32(242).fork()).join();
     }
     return writer;
   },
@@ -2699,6 +2725,14 @@ export const ExecutionOutcome: MessageFns<ExecutionOutcome> = {
             message.hooks.push(ToolHook.decode(reader, reader.uint32()));
             continue;
           }
+          case 30: {
+            if (tag !== 242) {
+              break;
+            }
+
+            message.site = ExecutionSite.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2745,6 +2779,9 @@ export const ExecutionOutcome: MessageFns<ExecutionOutcome> = {
     message.redactionState = object.redactionState ?? 0;
     message.contextModifiers = object.contextModifiers?.map((e) => JsonPayload.fromPartial(e)) || [];
     message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
+    message.site = (object.site !== undefined && object.site !== null)
+      ? ExecutionSite.fromPartial(object.site)
+      : undefined;
     return message;
   },
 };
