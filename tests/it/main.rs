@@ -28,6 +28,7 @@ mod hidden;
 mod hooks;
 mod http;
 mod input;
+mod large_outputs;
 mod locks;
 mod many;
 mod mcp;

@@ -8,17 +8,21 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use tokio::io::AsyncReadExt as _;
 use toolplane_credentials::Mask;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
-use toolplane_sandbox::Captured;
+use toolplane_sandbox::{Captured, OutputFile, OutputWriter};
 
 use crate::ask::{Answer, Asker, InputQuestion};
 use crate::call::Context;
 use crate::credentials::CredentialSource;
 use crate::outcome::{Exact, Outcome};
 use crate::progress::{ProgressSink, ProgressUpdate};
+
+/// Bytes of a file masked at once.
+const PIECE: usize = 256 * 1024;
 
 /// A context whose news and questions are masked.
 pub(crate) fn context(context: &Context, credentials: &Arc<CredentialSource>) -> Context {
@@ -122,7 +126,11 @@ fn json(mask: &Mask, value: JsonPayload) -> JsonPayload {
     }
 }
 
+/// A file was masked when its stream was.
 fn bytes(mask: &Mask, exact: Exact) -> Exact {
+    if exact.file.is_some() {
+        return exact;
+    }
     let has_gap = exact.end.is_some();
     let Cow::Owned(masked) = mask.cut(&exact.bytes, false, has_gap) else {
         return Exact { end: exact.end.map(|end| end_of(mask, end)), ..exact };
@@ -140,7 +148,7 @@ fn end_of(mask: &Mask, end: Bytes) -> Bytes {
 }
 
 /// What was kept of a stream, without secrets and without parts of them beside what was left out.
-pub(crate) fn captured(mask: &Mask, captured: &mut Captured) {
+pub(crate) async fn captured(mask: &Mask, captured: &mut Captured) {
     if mask.is_empty() {
         return;
     }
@@ -157,6 +165,41 @@ pub(crate) fn captured(mask: &Mask, captured: &mut Captured) {
     captured.head = mask.cut(&captured.head, false, true).into_owned();
     captured.tail = mask.cut(&captured.tail, true, captured.truncated).into_owned();
     captured.total_bytes = left_out + (captured.head.len() + captured.tail.len()) as u64;
+    let Some(file) = captured.file.take() else { return };
+    let is_whole = !captured.truncated;
+    match rewritten(mask, &file, captured.truncated).await {
+        Ok(file) => {
+            if is_whole {
+                captured.total_bytes = file.size_bytes();
+            }
+            captured.file = Some(Arc::new(file));
+        }
+        // The middle is lost then, which the result says.
+        Err(_) => captured.truncated = true,
+    }
+}
+
+/// The file without secrets, as a new one. `cut` when the stream went on.
+async fn rewritten(mask: &Mask, file: &OutputFile, cut: bool) -> std::io::Result<OutputFile> {
+    let dir = file.path().parent().unwrap_or_else(|| file.path());
+    let (mut source, mut writer) = (tokio::fs::File::open(file.path()).await?, OutputWriter::create(dir).await?);
+    let (mut stream, mut piece, mut out) = (mask.stream(), vec![0; PIECE], Vec::new());
+    loop {
+        let length = source.read(&mut piece).await?;
+        if length == 0 {
+            break;
+        }
+        stream.push(&piece[..length], &mut out);
+        writer.write(&out).await?;
+        out.clear();
+    }
+    if cut {
+        stream.finish_cut(&mut out);
+    } else {
+        stream.finish(&mut out);
+    }
+    writer.write(&out).await?;
+    writer.finish().await
 }
 
 /// The body of an answer without secrets; `cut` when there is more of it.
@@ -171,4 +214,33 @@ pub(crate) fn body(mask: &Mask, body: Vec<u8>, is_json: bool, cut: bool) -> Vec<
         return masked.into_owned().into_bytes();
     }
     mask.cut(&body, false, cut).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_credentials::Secret;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_secret_in_an_output_on_disk_is_masked_wherever_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = Secret::new("correct-horse-battery-staple");
+        let mask = Mask::new([("github", &secret)]);
+        let mut whole = vec![b'.'; PIECE * 2];
+        // Across what is read at once.
+        whole[PIECE - 9..PIECE - 9 + secret.reveal().len()].copy_from_slice(secret.reveal());
+        let mut writer = OutputWriter::create(folder.path()).await.unwrap();
+        writer.write(&whole).await.unwrap();
+        let file = Some(Arc::new(writer.finish().await.unwrap()));
+        let (head, tail) = (whole[..100].to_vec(), whole[whole.len() - 100..].to_vec());
+        let mut kept = Captured { head, tail, total_bytes: whole.len() as u64, file, ..Captured::default() };
+        captured(&mask, &mut kept).await;
+        let masked = std::fs::read(kept.file.as_ref().unwrap().path()).unwrap();
+        let text = String::from_utf8(masked).unwrap();
+        assert_eq!(text.trim_matches('.'), "[credential github]");
+        assert_eq!((kept.total_bytes, kept.truncated), (text.len() as u64, false));
+        drop(kept);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "neither file is left");
+    }
 }

@@ -1,11 +1,14 @@
 //! The outcome of a call, before anything is kept or shortened.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Serialize;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
+use toolplane_sandbox::OutputFile;
 
 /// The bytes behind a text of the content, where the text does not say all about them: they are no UTF-8, are left out in
 /// part, or are of a known kind.
@@ -17,6 +20,8 @@ pub struct Exact {
     pub media_type: String,
     /// All bytes, or the first of them when some were left out.
     pub bytes: Bytes,
+    /// The same and more, where there are too many for memory.
+    pub file: Option<Arc<OutputFile>>,
     /// The last bytes, when some were left out in between.
     pub end: Option<Bytes>,
     /// Bytes there were in all.
@@ -34,7 +39,15 @@ impl Exact {
         let bytes = bytes.into();
         let is_text = bytes == text.as_bytes();
         let total_bytes = bytes.len() as u64;
-        Self { of: Self::ANSWER.to_owned(), media_type: media_type.into(), bytes, end: None, total_bytes, is_text }
+        Self {
+            of: Self::ANSWER.to_owned(),
+            media_type: media_type.into(),
+            bytes,
+            file: None,
+            end: None,
+            total_bytes,
+            is_text,
+        }
     }
 }
 

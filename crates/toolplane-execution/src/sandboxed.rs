@@ -36,6 +36,7 @@ pub(crate) struct Sandboxed {
     pub(crate) limits: RunLimits,
     pub(crate) ceiling: RunLimits,
     pub(crate) read_only_paths: Vec<PathBuf>,
+    pub(crate) outputs: Option<PathBuf>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) credentials: Arc<CredentialSource>,
 }
@@ -54,6 +55,7 @@ impl Sandboxed {
         }
         spec.read_only_paths = self.read_only_paths.clone();
         spec.limits = self.limits(call);
+        spec.outputs = self.outputs.clone();
         spec.declared_env = BTreeSet::new();
         for (name, value) in [
             ("TOOLPLANE_INVOCATION_ID", call.invocation_id.as_str().to_owned()),
@@ -169,8 +171,8 @@ async fn watch(
     let (outcome, usage) = match ended {
         Ok(mut exit) => {
             let mask = credentials.mask();
-            masked::captured(&mask, &mut exit.stdout);
-            masked::captured(&mask, &mut exit.stderr);
+            masked::captured(&mask, &mut exit.stdout).await;
+            masked::captured(&mask, &mut exit.stderr).await;
             (report(&exit, limits, rules), exit.workspace_usage)
         }
         Err(error) => (Outcome::failure(no_exit(&error)), None),

@@ -19,7 +19,7 @@ pub fn of_captured(captured: &Captured) -> String {
 
 /// The bytes of a stream, where [`of_captured`] is only a view of them: they are no UTF-8, or some were left out.
 pub fn exact(of: &str, captured: &Captured) -> Option<Exact> {
-    let gap = captured.omitted_bytes() > 0;
+    let gap = captured.omitted_bytes() > 0 || captured.file.is_some();
     let is_utf8 = match gap {
         true => [without_cut_end(&captured.head), without_cut_start(&captured.tail)].iter().all(|part| is_utf8(part)),
         false => is_utf8(&captured.kept()),
@@ -28,27 +28,32 @@ pub fn exact(of: &str, captured: &Captured) -> Option<Exact> {
         return None;
     }
     let (bytes, end) = match gap {
+        true if captured.file.as_ref().is_some_and(|file| file.size_bytes() == captured.total_bytes) => {
+            (Bytes::copy_from_slice(&captured.head), None)
+        }
         true => (Bytes::copy_from_slice(&captured.head), Some(Bytes::copy_from_slice(&captured.tail))),
         false => (Bytes::from(captured.kept()), None),
     };
     let media_type = if is_utf8 { TEXT } else { BYTES };
-    let total_bytes = captured.total_bytes;
-    Some(Exact { of: of.to_owned(), media_type: media_type.to_owned(), bytes, end, total_bytes, is_text: false })
+    let (of, media_type, file) = (of.to_owned(), media_type.to_owned(), captured.file.clone());
+    Some(Exact { of, media_type, bytes, file, end, total_bytes: captured.total_bytes, is_text: false })
 }
 
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()
 }
 
-/// The text itself up to `most` bytes; above that its first and last half of them, with a line that tells the gap.
-pub fn abridged(text: &str, most: usize) -> Cow<'_, str> {
+/// The text itself up to `most` bytes; above that its first and last half of them, with a line that tells the gap. `left_out` bytes
+/// are not in the text already.
+pub fn abridged(text: &str, most: usize, left_out: u64) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
     }
     let half = most / 2;
     let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    Cow::Owned(format!("{}\n[... {} bytes left out ...]\n{}", &text[..head], tail - head, &text[tail..]))
+    let left_out = (tail - head) as u64 + left_out;
+    Cow::Owned(format!("{}\n[... {left_out} bytes left out ...]\n{}", &text[..head], &text[tail..]))
 }
 
 /// Without the bytes of a character whose end is missing.

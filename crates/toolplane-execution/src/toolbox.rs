@@ -45,6 +45,8 @@ pub struct ToolboxOptions {
     pub ceiling: RunLimits,
     /// Host directories outside `/usr` that sandboxed tools may read: where further programs are installed.
     pub read_only_paths: Vec<PathBuf>,
+    /// Directory for outputs that do not fit into memory; without one, their middle is left out.
+    pub outputs: Option<PathBuf>,
     /// Bounds on what is kept in workspaces.
     pub bounds: WorkspaceBounds,
     /// What MCP servers may be given, and how long they are kept.
@@ -65,6 +67,7 @@ impl ToolboxOptions {
             limits: RunLimits::default(),
             ceiling: RunLimits::ceiling(),
             read_only_paths: Vec::new(),
+            outputs: None,
             bounds: WorkspaceBounds::default(),
             mcp: McpOptions::default(),
             sandbox: bubblewrap::BubblewrapOptions::default(),
@@ -142,6 +145,7 @@ impl Toolbox {
             limits: options.limits,
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
+            outputs: options.outputs,
             budget: Arc::clone(&budget),
             credentials: Arc::clone(&options.credentials),
         });

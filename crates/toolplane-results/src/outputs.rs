@@ -5,6 +5,8 @@
 //! differ in ([`Keep`]).
 
 use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use toolplane_records::SmolStr;
@@ -17,7 +19,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{PersistenceStrategy, ResultStatus};
 
 use crate::decide::{self, DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, needs_store};
-use crate::preview::PreviewLimits;
+use crate::preview::{PreviewLimits, Sampler};
 use crate::render::{Channel, OutputBody, render};
 
 #[cfg(test)]
@@ -37,8 +39,8 @@ pub const MAX_NOTE: u64 = 256;
 
 /// Where bytes are kept.
 pub trait Keep {
-    /// Keeps an output durably; nothing when that cannot be done, for a reason that went to the log.
-    fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> impl Future<Output = Option<PayloadRef>> + Send;
+    /// Keeps an output durably, that of its file where it has one; nothing when that cannot be done, for a reason that went to the log.
+    fn keep(&self, name: &str, media_type: &str, body: Body) -> impl Future<Output = Option<PayloadRef>> + Send;
 }
 
 /// How much is shown.
@@ -76,13 +78,35 @@ pub struct Decided {
     pub decision: ResultPersistence,
 }
 
+/// The bytes of an output, wherever they are.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// In memory.
+    Held(Bytes),
+    /// In a file, because they are too many for memory.
+    File(Arc<OutputOnDisk>),
+}
+
+/// An output in a file, and what is to be known of it without reading it again.
+#[derive(Debug)]
+pub struct OutputOnDisk {
+    /// The file.
+    pub path: PathBuf,
+    /// How many bytes it has.
+    pub size_bytes: u64,
+    /// Digest of all its bytes.
+    pub digest: Digest,
+    /// What has seen all its bytes, and what there was of the output beside them.
+    pub sample: Sampler,
+}
+
 /// One output as it is kept.
 #[derive(Clone, Debug)]
 pub struct Whole {
     /// What the bytes are.
     pub media_type: String,
     /// All of it, or its beginning when some was left out.
-    pub bytes: Bytes,
+    pub body: Body,
     /// Its last bytes, when some were left out in between.
     pub end: Option<Bytes>,
     /// Bytes there were in all.
@@ -95,7 +119,14 @@ impl Whole {
     /// A text, letter for letter.
     pub fn text(text: &str) -> Self {
         let (bytes, media_type) = (Bytes::copy_from_slice(text.as_bytes()), "text/plain; charset=utf-8".to_owned());
-        Self { media_type, bytes, end: None, total_bytes: text.len() as u64, is_shown: true }
+        Self { media_type, body: Body::Held(bytes), end: None, total_bytes: text.len() as u64, is_shown: true }
+    }
+
+    fn file(&self) -> Option<&OutputOnDisk> {
+        match &self.body {
+            Body::Held(_) => None,
+            Body::File(file) => Some(file),
+        }
     }
 
     /// A picture, sound or film.
@@ -104,8 +135,15 @@ impl Whole {
     }
 
     fn facts(&self) -> OutputFacts {
-        let stored = (self.bytes.len() + self.end.as_ref().map_or(0, Bytes::len)) as u64;
-        let facts = OutputFacts::of_bytes(&self.bytes, stored);
+        let end = self.end.as_ref().map_or(0, Bytes::len) as u64;
+        let facts = match &self.body {
+            Body::Held(bytes) => OutputFacts::of_bytes(bytes, bytes.len() as u64 + end),
+            // Of what is only sampled, the sample tells whether it is worth to be shown.
+            Body::File(file) => {
+                return OutputFacts { bytes: file.size_bytes + end, ..file.sample.facts() };
+            }
+        };
+        let stored = facts.bytes;
         match self.is_shown {
             true => OutputFacts { chars: Some(facts.chars.unwrap_or(stored)), legible: true, ..facts },
             false => OutputFacts { chars: None, ..facts },
@@ -193,7 +231,9 @@ impl<K: Keep> Keeper<K> {
             return self.outputs.content.push(ContentBlock::Empty);
         }
         let policy = self.policy(LargeOutput::PreviewAndPersist);
-        let fits = fits(text, &policy) && !self.handling.previewed;
+        // Of an output in a file the text is no more than its two ends.
+        let in_file = whole.as_ref().and_then(Whole::file).is_some();
+        let fits = !in_file && fits(text, &policy) && !self.handling.previewed;
         if fits && whole.as_ref().is_none_or(|whole| whole.is_shown) {
             return self.decided(within(block.clone(), self.budget), text.len() as u64);
         }
@@ -209,13 +249,20 @@ impl<K: Keep> Keeper<K> {
         let kept = PersistencePolicy { max_inline_bytes: inline, ..policy };
         let (mut decision, payload) = self.decide(&kept, &name, &whole).await;
         decision.original_size_bytes = whole.total_bytes;
-        let body = if whole.is_shown { OutputBody::Text(text) } else { OutputBody::View(text) };
+        let sampled = whole.file().map(|file| file.sample.clone().within(limits).finish());
+        let body = match &sampled {
+            Some(sampled) => OutputBody::Sampled(sampled),
+            None if whole.is_shown => OutputBody::Text(text),
+            None => OutputBody::View(text),
+        };
         let end = match (&whole.end, &payload) {
-            (Some(end), Some(_)) => self.keep.keep(&format!("{name}-end"), &whole.media_type, end.clone()).await,
+            (Some(end), Some(_)) => {
+                self.keep.keep(&format!("{name}-end"), &whole.media_type, Body::Held(end.clone())).await
+            }
             _ => None,
         };
         let rendered = render(decision, body, &channel, payload, limits);
-        self.note(name, &whole.bytes, rendered.persistence);
+        self.note(name, &whole.body, rendered.persistence);
         self.outputs.content.extend(rendered.content);
         // Of an output with a gap, what is referred to as the whole is its beginning: the text says so.
         self.outputs.content.extend(end.map(|payload| ContentBlock::File { payload }));
@@ -260,7 +307,7 @@ impl<K: Keep> Keeper<K> {
             }
             decision.strategy = PersistenceStrategy::DropWithReason;
         }
-        self.note(name, &whole.bytes, decision);
+        self.note(name, &whole.body, decision);
         payload
     }
 
@@ -289,7 +336,7 @@ impl<K: Keep> Keeper<K> {
                 decision.strategy = PersistenceStrategy::DropWithReason;
             }
         }
-        self.note(name, &whole.bytes, decision);
+        self.note(name, &whole.body, decision);
         None
     }
 
@@ -321,16 +368,19 @@ impl<K: Keep> Keeper<K> {
             decision.reason = SmolStr::new_static(reason);
         }
         let payload = match needs_store(decision.strategy) {
-            true => self.keep.keep(name, &whole.media_type, whole.bytes.clone()).await,
+            true => self.keep.keep(name, &whole.media_type, whole.body.clone()).await,
             false => None,
         };
         (decision, payload)
     }
 
-    fn note(&mut self, name: String, bytes: &Bytes, decision: ResultPersistence) {
+    fn note(&mut self, name: String, body: &Body, decision: ResultPersistence) {
         if decision.strategy == PersistenceStrategy::DropWithReason {
             self.outputs.loss.get_or_insert_with(|| Loss {
-                output: format!("`{name}` ({} bytes, {})", bytes.len(), Digest::of(bytes)),
+                output: match body {
+                    Body::Held(bytes) => format!("`{name}` ({} bytes, {})", bytes.len(), Digest::of(bytes)),
+                    Body::File(file) => format!("`{name}` ({} bytes, {})", file.size_bytes, file.digest),
+                },
                 too_large: decision.reason == decide::REASON_TOO_LARGE,
             });
         }

@@ -68,9 +68,9 @@ impl SandboxBackend for Bubblewrap {
 
     fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>> {
         Box::pin(async move {
-            let limits = spec.limits.clone();
+            let (limits, outputs) = (spec.limits.clone(), spec.outputs.clone());
             let started = setup::start(self.programs()?, &self.control_groups, spec).await?;
-            Running::start(started, limits, Listening::Both(tap))
+            Running::start(started, limits, Listening::Both(tap, outputs))
         })
     }
 

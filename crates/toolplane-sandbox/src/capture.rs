@@ -1,4 +1,12 @@
-//! Output of a tool, kept within a bound: its beginning and its end.
+//! Output of a tool, kept within a bound: its beginning and its end in memory, and where it is longer, all of it in a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::output_file::{OutputFile, OutputWriter};
+
+/// Most bytes of one stream in memory, where longer ones go to a file.
+const WINDOW: u64 = 1024 * 1024;
 
 /// Which of the tool's two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +46,10 @@ pub struct Captured {
     pub total_bytes: u64,
     /// Line ends that were read.
     pub total_lines: u64,
-    /// Whether bytes between head and tail were left out, or the tree was killed for writing too much.
+    /// Whether bytes were left out, or the tree was killed for writing too much.
     pub truncated: bool,
+    /// The stream from its first byte on, all of it unless bytes were left out, when it did not fit into head and tail.
+    pub file: Option<Arc<OutputFile>>,
 }
 
 impl Captured {
@@ -48,12 +58,12 @@ impl Captured {
         Self { total_bytes, truncated: total_bytes > 0, ..Self::default() }
     }
 
-    /// Bytes between head and tail that were not kept.
+    /// Bytes between head and tail, which are in the [`file`](Self::file) or nowhere.
     pub fn omitted_bytes(&self) -> u64 {
-        self.total_bytes - (self.head.len() + self.tail.len()) as u64
+        self.total_bytes.saturating_sub((self.head.len() + self.tail.len()) as u64)
     }
 
-    /// Everything that was kept, in order, without a mark where bytes were left out.
+    /// Everything that is in memory, in order, without a mark where bytes were left out.
     pub fn kept(&self) -> Vec<u8> {
         [self.head.as_slice(), self.tail.as_slice()].concat()
     }
@@ -111,6 +121,79 @@ impl Capture {
             total_bytes: self.total_bytes,
             total_lines: self.total_lines,
             truncated: killed || kept < self.total_bytes,
+            file: None,
+        }
+    }
+
+    /// All that was read, as long as head and tail follow each other.
+    fn whole(&self) -> [&[u8]; 3] {
+        let (newest, oldest) = self.ring.split_at(self.start.min(self.ring.len()));
+        [&self.head, oldest, newest]
+    }
+
+    fn has_room_for(&self, bytes: usize) -> bool {
+        self.total_bytes + bytes as u64 <= 2 * self.half as u64
+    }
+}
+
+/// Puts one stream into a file from when it does not fit into memory.
+#[derive(Debug)]
+pub(crate) struct Overflow {
+    dir: Option<PathBuf>,
+    writer: Option<OutputWriter>,
+    /// Bytes the file may still take.
+    room: u64,
+}
+
+impl Overflow {
+    /// A stream of which `kept_bytes` are kept, in `dir` where they are too many. Gives how many are held in memory, too.
+    pub(crate) fn new(dir: Option<&Path>, kept_bytes: u64) -> (Self, u64) {
+        let dir = dir.filter(|_| kept_bytes > WINDOW).map(Path::to_owned);
+        let held = if dir.is_some() { WINDOW } else { kept_bytes };
+        (Self { dir, writer: None, room: kept_bytes }, held)
+    }
+
+    /// What is to be written before `chunk` is taken into `capture`: nothing while that has room for it.
+    pub(crate) fn before(&self, capture: &Capture, chunk: &[u8]) -> Option<Vec<u8>> {
+        let begins = self.dir.is_some() && self.writer.is_none() && !capture.has_room_for(chunk.len());
+        begins.then(|| capture.whole().concat())
+    }
+
+    /// Takes the next bytes of the stream. A file that cannot be written is given up: then head and tail are what is left.
+    pub(crate) async fn push(&mut self, before: Option<Vec<u8>>, chunk: &[u8]) {
+        if let (Some(before), Some(dir)) = (before, &self.dir) {
+            match OutputWriter::create(dir).await {
+                Ok(writer) => self.writer = Some(writer),
+                Err(error) => return self.give_up(&error),
+            }
+            self.write(&before).await;
+        }
+        self.write(chunk).await;
+    }
+
+    async fn write(&mut self, bytes: &[u8]) {
+        let Some(writer) = &mut self.writer else { return };
+        let fitting = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
+        match writer.write(&bytes[..fitting]).await {
+            Ok(()) => self.room -= fitting as u64,
+            Err(error) => self.give_up(&error),
+        }
+    }
+
+    fn give_up(&mut self, error: &std::io::Error) {
+        tracing::warn!(%error, "an output does not fit into memory and cannot be written to disk: its middle is lost");
+        (self.dir, self.writer) = (None, None);
+    }
+
+    /// Adds the file to what was captured, if there is one.
+    pub(crate) async fn finish(mut self, captured: &mut Captured, killed: bool) {
+        let Some(writer) = self.writer.take() else { return };
+        match writer.finish().await {
+            Ok(file) => {
+                captured.truncated = killed || file.size_bytes() < captured.total_bytes;
+                captured.file = Some(Arc::new(file));
+            }
+            Err(error) => self.give_up(&error),
         }
     }
 }

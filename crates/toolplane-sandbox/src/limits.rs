@@ -27,7 +27,8 @@ pub struct RunLimits {
     pub file_bytes: u64,
     /// Size of each scratch file system (`/tmp`, `/dev/shm`).
     pub scratch_bytes: u64,
-    /// Bytes kept of each output stream: the first and the last half of them.
+    /// Bytes kept of each output stream: the first and the last half of them. Where there is a place for files, the first of
+    /// them, and up to 512 KiB of the end.
     pub output_kept_bytes: u64,
     /// Bytes read of each output stream before the tree is killed. Not of a session, whose streams have a rate instead of a total.
     pub output_max_bytes: u64,

@@ -8,6 +8,7 @@ pub(crate) mod reports;
 pub use observe::Observer;
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -68,8 +69,8 @@ pub(crate) struct Started {
 
 /// What is done with the output of a run.
 pub(crate) enum Listening {
-    /// Both streams are read as fast as they come, up to a total.
-    Both(Option<OutputTap>),
+    /// Both streams are read as fast as they come, up to a total. What does not fit into memory goes to files in the directory.
+    Both(Option<OutputTap>, Option<PathBuf>),
     /// Only standard error is read, at this rate; somebody else reads standard output and counts it here.
     Errors(Rate, Arc<AtomicU64>),
 }

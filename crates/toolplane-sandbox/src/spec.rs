@@ -186,6 +186,8 @@ pub struct SandboxSpec {
     pub network: Option<Arc<dyn Gate>>,
     /// Bounds of the run.
     pub limits: RunLimits,
+    /// Directory on the host for outputs that do not fit into memory; without one, their middle is left out.
+    pub outputs: Option<PathBuf>,
 }
 
 impl SandboxSpec {
@@ -203,6 +205,7 @@ impl SandboxSpec {
             private_files: PrivateFiles::default(),
             network: None,
             limits: RunLimits::default(),
+            outputs: None,
         }
     }
 

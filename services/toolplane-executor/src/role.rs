@@ -18,7 +18,7 @@ use crate::options::ExecutorOptions;
 use crate::parts;
 use crate::reporter::Journal;
 use crate::schedulers::{ConnectError, Schedulers};
-use crate::toolbox::{make_workspace, toolbox};
+use crate::toolbox::{make_workspace, outputs_dir, toolbox};
 use crate::worker::{Capabilities, Identity, Introduction};
 
 /// What stopping late calls and reporting them takes at most, after the drain bound.
@@ -55,7 +55,7 @@ impl ExecutorRole {
         shutdown: Shutdown,
     ) -> Result<Self, ExecutorError> {
         let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
-        let (journal, left) = Journal::open(&identity.home.join("journal"))?;
+        let (journal, left) = Journal::open(&identity.home.join("journal"), &outputs_dir(&options.data_dir))?;
         let introduction = Arc::new(Introduction {
             image: options.image.clone().unwrap_or_default(),
             slots: options.slots.max(1),

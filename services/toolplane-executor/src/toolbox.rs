@@ -1,6 +1,6 @@
 //! The tools of this machine, as the configuration bounds them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,11 @@ pub(crate) fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> 
     let workspace = config.workspace_dir();
     std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
     Ok(workspace)
+}
+
+/// Where outputs are that do not fit into memory, until they are kept.
+pub(crate) fn outputs_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("executor").join("outputs")
 }
 
 /// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
@@ -42,6 +47,10 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         output_max_bytes: sandbox.output_max_bytes,
         ..RunLimits::default()
     };
+    // What the operator allows, every tool may have.
+    let ceiling = &mut options.ceiling;
+    ceiling.output_kept_bytes = ceiling.output_kept_bytes.max(sandbox.output_kept_bytes);
+    ceiling.output_max_bytes = ceiling.output_max_bytes.max(sandbox.output_max_bytes);
     options.mcp = mcp_options(config);
     let quota = &config.executor.quota;
     options.bounds = WorkspaceBounds {
@@ -50,6 +59,7 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },
         reserve_bytes: quota.reserve_bytes,
     };
+    options.outputs = Some(outputs_dir(&config.server.data_dir));
     options.credentials = Arc::new(credentials::source(config)?);
     options.clock = clock::now;
     let toolbox = Toolbox::probe(options).await;

@@ -19,6 +19,9 @@ const STDERR: &str = "stderr";
 /// Most bytes of each stream in the structured content. All that was kept is in the content blocks.
 const MAX_STRUCTURED_BYTES: usize = 32 * 1024;
 
+/// Most bytes of an output that is one JSON value.
+const MAX_JSON_BYTES: u64 = 16 * 1024 * 1024;
+
 /// What an adapter expects of a process; nothing special by default.
 #[derive(Default)]
 pub(crate) struct Rules<'a> {
@@ -90,8 +93,8 @@ pub(crate) fn report(exit: &Exit, limits: &RunLimits, rules: &Rules<'_>) -> Outc
     let structured = JsonPayload::of(&ProcessReport {
         exit_code,
         signal,
-        stdout: &text::abridged(&stdout, MAX_STRUCTURED_BYTES),
-        stderr: &text::abridged(&stderr, MAX_STRUCTURED_BYTES),
+        stdout: &text::abridged(&stdout, MAX_STRUCTURED_BYTES, exit.stdout.omitted_bytes()),
+        stderr: &text::abridged(&stderr, MAX_STRUCTURED_BYTES, exit.stderr.omitted_bytes()),
         stdout_bytes: exit.stdout.total_bytes,
         stderr_bytes: exit.stderr.total_bytes,
         stdout_encoding: encoding(exact[0].as_ref()),
@@ -201,7 +204,13 @@ fn json_output(exit: &Exit) -> Result<JsonPayload, ToolError> {
     if exit.stdout.truncated {
         return Err(refuse("is larger than what is kept of it".to_owned()));
     }
-    let bytes = exit.stdout.kept();
+    let bytes = match &exit.stdout.file {
+        Some(file) if file.size_bytes() > MAX_JSON_BYTES => {
+            return Err(refuse(format!("is larger than {MAX_JSON_BYTES} bytes")));
+        }
+        Some(file) => std::fs::read(file.path()).map_err(|error| refuse(format!("cannot be read again: {error}")))?,
+        None => exit.stdout.kept(),
+    };
     let limits = JsonLimits { max_bytes: bytes.len(), ..JsonLimits::default() };
     JsonPayload::ingest(bytes.trim_ascii().to_vec(), &limits).map_err(|refusal| refuse(refusal.to_string()))
 }

@@ -26,7 +26,7 @@ fn a_cut_end_is_found_behind_other_faults() {
 
 #[test]
 fn long_text_is_abridged_between_characters() {
-    assert_eq!(abridged("short", 5), "short");
-    assert_eq!(abridged("abcdefghij", 4), "ab\n[... 6 bytes left out ...]\nij");
-    assert_eq!(abridged("€€€€", 8), "€\n[... 6 bytes left out ...]\n€");
+    assert_eq!(abridged("short", 5, 0), "short");
+    assert_eq!(abridged("abcdefghij", 4, 5), "ab\n[... 11 bytes left out ...]\nij");
+    assert_eq!(abridged("€€€€", 8, 0), "€\n[... 6 bytes left out ...]\n€");
 }

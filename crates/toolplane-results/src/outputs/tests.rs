@@ -12,7 +12,11 @@ struct Shelf {
 }
 
 impl Keep for &Shelf {
-    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
+    async fn keep(&self, name: &str, media_type: &str, body: Body) -> Option<PayloadRef> {
+        let bytes = match body {
+            Body::Held(bytes) => bytes,
+            Body::File(file) => std::fs::read(&file.path).unwrap().into(),
+        };
         if self.refuses {
             return None;
         }
@@ -64,7 +68,7 @@ async fn a_view_is_shown_and_its_bytes_are_kept_however_few() {
     let bytes = Bytes::from_static(b"caf\xe9");
     let whole = Whole {
         media_type: "application/octet-stream".to_owned(),
-        bytes: bytes.clone(),
+        body: Body::Held(bytes.clone()),
         end: None,
         total_bytes: 4,
         is_shown: false,
@@ -122,7 +126,7 @@ async fn what_somebody_says_of_all_outputs_holds() {
 fn bytes(media_type: &str, bytes: &'static [u8]) -> Whole {
     let total_bytes = bytes.len() as u64;
     let bytes = Bytes::from_static(bytes);
-    Whole { media_type: media_type.to_owned(), bytes, end: None, total_bytes, is_shown: false }
+    Whole { media_type: media_type.to_owned(), body: Body::Held(bytes), end: None, total_bytes, is_shown: false }
 }
 
 #[tokio::test]
@@ -189,4 +193,40 @@ fn kind(block: &ContentBlock) -> &'static str {
         ContentBlock::PersistedOutputRef { .. } => "persisted_output_ref",
         _ => "other",
     }
+}
+
+#[tokio::test]
+async fn an_output_on_disk_is_shown_by_its_two_ends_and_kept_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output");
+    let lines: String = (0..400_000).map(|line| format!("line {line}\n")).collect();
+    std::fs::write(&path, &lines).unwrap();
+    let mut sample = Sampler::new(PreviewLimits::default());
+    lines.as_bytes().chunks(4_099).for_each(|piece| sample.push(piece));
+    let (digest, size_bytes) = (Digest::of(lines.as_bytes()), lines.len() as u64);
+    let on_disk = Arc::new(OutputOnDisk { path, size_bytes, digest, sample });
+    let whole = Whole {
+        media_type: "text/plain; charset=utf-8".to_owned(),
+        body: Body::File(on_disk),
+        end: None,
+        total_bytes: size_bytes,
+        is_shown: false,
+    };
+    let shelf = Shelf::default();
+    let ids = keeper(&shelf, 150, Handling::default()).ids;
+    let bounds = OutputBounds { one_bytes: 1_000, one_chars: None, all_bytes: 1_000, max_persist_bytes: 1 << 30 };
+    let mut keeper = Keeper::new(&shelf, ids, bounds, Handling::default(), Timestamp::default());
+    // The text that comes with it knows of no more than what was in memory.
+    keeper.show(ContentBlock::Text { text: "line 0\n[... left out ...]\nline 399999\n".to_owned() }, Some(whole)).await;
+    let outputs = keeper.finish();
+    let decision = &outputs.decided[0].decision;
+    assert_eq!((decision.strategy, decision.original_size_bytes), (PersistenceStrategy::PreviewAndPersist, size_bytes));
+    assert_eq!(decision.reason, decide::REASON_LARGE);
+    let ContentBlock::Text { text } = &outputs.content[0] else { panic!("{:?}", outputs.content) };
+    assert!(text.starts_with("line 0\n") && text.ends_with("line 399999\n") && text.len() <= 600, "{text}");
+    let (head, rest) = text.split_once("[... ").unwrap();
+    let (omitted, tail) = rest.split_once(" bytes").unwrap();
+    let tail = tail.split_once("...]\n").unwrap().1;
+    assert_eq!(omitted.replace(',', "").parse::<usize>().unwrap(), lines.len() - head.len() - tail.len());
+    assert_eq!(shelf.kept.lock().unwrap()[0].1, lines.as_bytes());
 }

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::{Preview, PreviewLimits, join, line_ends, whole_lines_at_end, whole_lines_at_start};
-use crate::decide::OutputFacts;
+use crate::decide::{OutputFacts, legible};
 
 /// Keeps the head and the tail of a byte stream and counts the rest; memory is bounded by the limits.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sampler {
     limits: PreviewLimits,
     head: Vec<u8>,
@@ -47,15 +47,36 @@ impl Sampler {
         self.tail.extend(fresh);
     }
 
+    /// Counts bytes that are not to be had, between what it has seen and what comes next.
+    pub fn skip(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.tail.clear();
+        // A character that was cut there is no fault of the text.
+        self.text.carry.clear();
+    }
+
     /// The size of everything seen; not text when a byte sequence was not UTF-8 or ended within a character.
     pub fn facts(&self) -> OutputFacts {
         let chars = self.text.is_complete().then_some(self.chars);
-        OutputFacts { bytes: self.bytes, chars, legible: chars.is_some() }
+        let (front, back) = self.tail.as_slices();
+        let looks_legible = || [&self.head, front, back].iter().all(|part| legible(part));
+        OutputFacts { bytes: self.bytes, chars, legible: chars.is_some() || looks_legible() }
     }
 
     /// Line ends seen.
     pub fn lines(&self) -> u64 {
         self.lines
+    }
+
+    /// This sampler as if it had been made with these limits, where they are smaller.
+    #[must_use]
+    pub fn within(mut self, limits: PreviewLimits) -> Self {
+        if self.bytes > (limits.head_bytes + limits.tail_bytes) as u64 {
+            let surplus = self.tail.len().saturating_sub(limits.tail_bytes);
+            self.head.truncate(limits.head_bytes);
+            self.tail.drain(..surplus);
+        }
+        self
     }
 
     /// The preview; bytes that are not UTF-8 show as U+FFFD.
@@ -91,7 +112,7 @@ fn without_split_start(tail: &[u8]) -> &[u8] {
 }
 
 /// Checks UTF-8 over chunks, holding at most the three bytes of an unfinished character.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Utf8Check {
     carry: Vec<u8>,
     broken: bool,

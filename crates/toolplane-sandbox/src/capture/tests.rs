@@ -1,4 +1,4 @@
-use super::Capture;
+use super::{Capture, Overflow, WINDOW};
 
 fn check(kept: u64, chunks: &[&str], head: &str, tail: &str, truncated: bool) {
     let mut capture = Capture::new(kept);
@@ -51,4 +51,33 @@ fn the_end_is_right_however_the_stream_is_cut() {
             "chunks of {size}"
         );
     }
+}
+
+#[tokio::test]
+async fn what_does_not_fit_into_memory_is_whole_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = usize::try_from(WINDOW).unwrap();
+    let written: Vec<u8> = (0..window * 3).map(|at| (at % 251) as u8).collect();
+    for (length, kept, in_file) in [
+        (window, WINDOW * 8, None),
+        (window + 1, WINDOW * 8, Some(window + 1)),
+        (window * 3, WINDOW * 8, Some(window * 3)),
+        (window * 3, WINDOW * 2, Some(window * 2)),
+    ] {
+        let (mut overflow, in_memory) = Overflow::new(Some(folder.path()), kept);
+        let mut capture = Capture::new(in_memory);
+        for chunk in written[..length].chunks(65_521) {
+            let before = overflow.before(&capture, chunk);
+            capture.push(chunk);
+            overflow.push(before, chunk).await;
+        }
+        let mut captured = capture.finish(false);
+        overflow.finish(&mut captured, false).await;
+        let bytes = captured.file.as_ref().map(|file| std::fs::read(file.path()).unwrap());
+        assert_eq!(bytes.as_deref().map(<[u8]>::len), in_file, "{length} of {kept}");
+        assert!(bytes.is_none_or(|bytes| bytes == written[..bytes.len()]));
+        assert_eq!(captured.truncated, in_file.is_some_and(|in_file| in_file < length));
+        assert!(captured.head.len() + captured.tail.len() <= window && written[..length].ends_with(&captured.tail));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files go with what was captured");
 }

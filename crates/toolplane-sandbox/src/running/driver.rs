@@ -15,7 +15,7 @@ use super::observe::Ask;
 use super::pace::Pace;
 use super::reports::Reports;
 use super::{Captures, Ears, HostResources, Listening, OutputTap, Progress, Started, Wish};
-use crate::capture::{Capture, Captured, OutputStream};
+use crate::capture::{Capture, Captured, OutputStream, Overflow};
 use crate::error::SandboxError;
 use crate::exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
 use crate::limits::RunLimits;
@@ -77,6 +77,8 @@ pub(super) struct Driver {
     stderr: Option<ChildStderr>,
     buffers: [Vec<u8>; 2],
     captures: Captures,
+    /// What of them does not fit into memory.
+    overflows: [Overflow; 2],
     /// How fast standard error is read, when its total is not bound.
     pace: Option<Pace>,
     /// Bytes of standard output that somebody else has read.
@@ -106,13 +108,16 @@ impl Driver {
         let Started { mut child, control, reports, held } = parts;
         let unconnected = || SandboxError::Lost { detail: "the output of the tool is not connected".into() };
         let stderr = child.stderr.take().ok_or_else(unconnected)?;
-        let capture = || Capture::new(limits.output_kept_bytes);
-        let (stdout, tap, pace, read_elsewhere, chunks) = match listening {
-            Listening::Both(tap) => (Some(child.stdout.take().ok_or_else(unconnected)?), tap, None, None, [CHUNK; 2]),
+        let (stdout, tap, pace, read_elsewhere, chunks, dir) = match listening {
+            Listening::Both(tap, dir) => {
+                (Some(child.stdout.take().ok_or_else(unconnected)?), tap, None, None, [CHUNK; 2], dir)
+            }
             Listening::Errors(rate, count) => {
-                (None, None, Some(Pace::new(rate, started)), Some(count), [0, SMALL_CHUNK])
+                (None, None, Some(Pace::new(rate, started)), Some(count), [0, SMALL_CHUNK], None)
             }
         };
+        let [(first, in_memory), (second, _)] =
+            [(); 2].map(|()| Overflow::new(dir.as_deref(), limits.output_kept_bytes));
         Ok(Self {
             child,
             control,
@@ -126,7 +131,8 @@ impl Driver {
             stdout,
             stderr: Some(stderr),
             buffers: chunks.map(|length| vec![0; length]),
-            captures: Arc::new(Mutex::new([capture(), capture()])),
+            captures: Arc::new(Mutex::new([Capture::new(in_memory), Capture::new(in_memory)])),
+            overflows: [first, second],
             pace,
             read_elsewhere,
             started,
@@ -213,8 +219,10 @@ impl Driver {
         if let Some(tap) = &mut self.tap {
             tap(stream, chunk);
         }
-        let total = {
+        let overflow = &mut self.overflows[stream.index()];
+        let (total, before) = {
             let mut captures = self.captures.lock();
+            let before = overflow.before(&captures[stream.index()], chunk);
             captures[stream.index()].push(chunk);
             let [out, err] = &*captures;
             self.ears.progress.send_replace(Progress {
@@ -224,8 +232,9 @@ impl Driver {
                 stderr_lines: err.total_lines(),
                 elapsed: self.started.elapsed(),
             });
-            captures[stream.index()].total_bytes()
+            (captures[stream.index()].total_bytes(), before)
         };
+        overflow.push(before, chunk).await;
         let bound = self.read_elsewhere.is_none();
         if bound && total > self.limits.output_max_bytes {
             if !self.output_limit_hit {
@@ -333,7 +342,11 @@ impl Driver {
         };
         limits_hit.extend(limits_shown_by(&reported, &self.limits));
         reported.violations.extend(proxy.iter().flat_map(Proxy::violations));
-        let [stdout, stderr] = self.captures.lock().clone().map(|capture| capture.finish(self.output_limit_hit));
+        let killed = self.output_limit_hit;
+        let [mut stdout, mut stderr] = self.captures.lock().clone().map(|capture| capture.finish(killed));
+        let [of_stdout, of_stderr] = self.overflows;
+        of_stdout.finish(&mut stdout, killed).await;
+        of_stderr.finish(&mut stderr, killed).await;
         let elsewhere = self.read_elsewhere.map(|count| count.load(Ordering::Relaxed));
         let stdout = elsewhere.map_or(stdout, Captured::of_others);
         Ok(Exit {

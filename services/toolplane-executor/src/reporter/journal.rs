@@ -8,7 +8,8 @@
 //!
 //! A log that cannot be written is no reason to lose a result: the call is reported as without a journal.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
+use toolplane_sandbox::{OutputFile, output_file};
 
 use crate::error::ExecutorError;
 use crate::messages::Lease;
@@ -54,17 +56,20 @@ pub(crate) struct Journal {
     /// Both are there until this is dropped.
     orders: Option<Sender<Order>>,
     thread: Option<JoinHandle<()>>,
-    /// Endings in the log.
-    live: Arc<Mutex<HashSet<String>>>,
+    /// Endings in the log, with their outputs in files.
+    live: Arc<Mutex<HashMap<String, Vec<Arc<OutputFile>>>>>,
 }
 
 impl Journal {
-    /// Opens the journal in `dir`, and gives the endings an earlier start of this worker left there, oldest first. The
-    /// caller must be the only one to use the directory.
-    pub(crate) fn open(dir: &Path) -> Result<(Self, Vec<Finished>), ExecutorError> {
+    /// Opens the journal in `dir`, and gives the endings an earlier start of this worker left there, oldest first. Outputs that do
+    /// not fit into memory are in `outputs`; those that no ending names are removed. The caller must be the only one to use the
+    /// directories.
+    pub(crate) fn open(dir: &Path, outputs: &Path) -> Result<(Self, Vec<Finished>), ExecutorError> {
         let (log, left) = Log::open(dir).map_err(ExecutorError::file(dir))?;
-        let left: Vec<_> = left.iter().filter_map(|entry| Finished::read(entry)).collect();
-        let live: HashSet<_> = left.iter().map(|finished| key_of(&finished.lease)).collect();
+        let left: Vec<_> = left.iter().filter_map(|entry| Finished::read(entry, outputs)).collect();
+        let live: HashMap<_, _> = left.iter().map(|finished| (key_of(&finished.lease), finished.files())).collect();
+        let named: Vec<_> = live.values().flatten().map(|file| file.path()).collect();
+        remove_unnamed(outputs, &named).map_err(ExecutorError::file(outputs))?;
         let live = Arc::new(Mutex::new(live));
         let (orders, taken) = mpsc::channel();
         let thread = std::thread::Builder::new().name("executor-journal".to_owned());
@@ -77,7 +82,11 @@ impl Journal {
         let (kept, answer) = oneshot::channel();
         let key = key_of(&finished.lease);
         let gone = || io::Error::other("the journal's thread is gone");
-        self.live.lock().insert(key.clone());
+        let files = finished.files();
+        if !files.is_empty() {
+            synced(files.clone()).await?;
+        }
+        self.live.lock().insert(key.clone(), files);
         let order = Order::Keep { key, entry: finished.write(), kept };
         let kept = match self.order(order) {
             true => answer.await.unwrap_or_else(|_| Err(gone())),
@@ -92,7 +101,7 @@ impl Journal {
     /// The ending of `lease`, if there is one, is needed no more. Returns at once.
     pub(crate) fn settle(&self, lease: &Lease) {
         let key = key_of(lease);
-        if self.live.lock().remove(&key) {
+        if self.live.lock().remove(&key).is_some() {
             // Without its thread there is nothing to forget in.
             self.order(Order::Settle { key });
         }
@@ -110,7 +119,39 @@ impl Drop for Journal {
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread of the journal of endings panicked");
         }
+        // The log still names them.
+        self.live.lock().values().flatten().for_each(|file| file.leave());
     }
+}
+
+/// Removes outputs that no ending names: their calls were not in the journal.
+fn remove_unnamed(outputs: &Path, named: &[&Path]) -> io::Result<()> {
+    let files = match std::fs::read_dir(outputs) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let path = file?.path();
+        if path.extension().is_some_and(|ending| ending == output_file::ENDING) && !named.contains(&path.as_path()) {
+            std::fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes files durable, with their names.
+async fn synced(files: Vec<Arc<OutputFile>>) -> io::Result<()> {
+    let synced = tokio::task::spawn_blocking(move || {
+        for file in files {
+            File::open(file.path())?.sync_all()?;
+            if let Some(dir) = file.path().parent() {
+                File::open(dir)?.sync_all()?;
+            }
+        }
+        Ok(())
+    });
+    synced.await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
 /// Carries out orders until no sender is left. What is needed no more is not left lying about: endings are as tools gave them.

@@ -1,21 +1,32 @@
 //! From what a tool gave to what is reported: what is shown, what is kept elsewhere, what was lost.
 
-use bytes::Bytes;
+use std::io;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use tokio::io::AsyncReadExt as _;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolplane_execution::{Exact, Outcome};
 use toolplane_records::ids::DecisionId;
-use toolplane_records::payload::PayloadRef;
+use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::ResultStatus;
 use toolplane_results::decide::DecisionIds;
-use toolplane_results::outputs::{Handling, Keep, Keeper, OutputBounds, Outputs, Whole};
+use toolplane_results::outputs::{Body, Handling, Keep, Keeper, OutputBounds, OutputOnDisk, Outputs, Whole};
+use toolplane_results::preview::{PreviewLimits, Sampler};
 use toolplane_runtime::clock;
+use toolplane_sandbox::OutputFile;
 
 use super::journal::Frame;
 use super::upload::{Output, Uploader};
 use crate::messages::{ExecutionReport, Lease};
 use crate::wire::UploadError;
+
+/// Bytes of a file read at once.
+const PIECE: usize = 256 * 1024;
+/// Media type of bytes of which nothing is known.
+const BYTES: &str = "application/octet-stream";
 
 /// Keeps outputs of one lease, through the scheduler.
 pub(super) struct Uploads<'a> {
@@ -30,16 +41,15 @@ pub(super) struct Uploads<'a> {
 }
 
 impl Keep for Uploads<'_> {
-    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
-        let size = bytes.len();
-        let output = Output { name: name.to_owned(), media_type: media_type.to_owned(), bytes };
+    async fn keep(&self, name: &str, media_type: &str, body: Body) -> Option<PayloadRef> {
+        let output = Output { name: name.to_owned(), media_type: media_type.to_owned(), body };
         let kept = tokio::select! {
             kept = self.uploader.keep(self.lease, output, self.give_up_at) => kept,
             () = self.hurry.cancelled() => Err(UploadError::GaveUp("the worker ends".to_owned())),
         };
         let kept = kept.inspect_err(|error| {
             let invocation_id = &self.lease.invocation_id;
-            tracing::warn!(%invocation_id, output = name, bytes = size, %error, "output not kept");
+            tracing::warn!(%invocation_id, output = name, %error, "output not kept");
         });
         kept.ok()
     }
@@ -51,7 +61,11 @@ pub(super) async fn report(uploads: Uploads<'_>, frame: &Frame, outcome: Outcome
     let mut keeper = keeper(uploads, frame);
     let mut exact = outcome.exact;
     for block in outcome.content {
-        let whole = bytes_of(&block, &mut exact).map(whole);
+        let exact = bytes_of(&block, &mut exact);
+        let whole = match &exact {
+            Some(exact) => Some(whole(exact).await),
+            None => None,
+        };
         keeper.show(block, whole).await;
     }
     let structured_content = match outcome.structured_content {
@@ -101,11 +115,42 @@ fn keeper<'a>(uploads: Uploads<'a>, frame: &Frame) -> Keeper<Uploads<'a>> {
     Keeper::new(uploads, ids, bounds, Handling::default(), clock::now())
 }
 
-fn whole(exact: Exact) -> Whole {
+async fn whole(exact: &Exact) -> Whole {
     // A text with a gap shows all that is left of it.
     let is_shown = exact.is_text || (exact.end.is_some() && exact.media_type.starts_with("text/"));
-    let Exact { media_type, bytes, end, total_bytes, .. } = exact;
-    Whole { media_type, bytes, end, total_bytes, is_shown }
+    let Exact { media_type, bytes, end, total_bytes, .. } = exact.clone();
+    let whole = Whole { media_type, body: Body::Held(bytes), end, total_bytes, is_shown };
+    let Some(file) = &exact.file else { return whole };
+    match on_disk(exact, file).await {
+        Ok(on_disk) => {
+            let media_type = if on_disk.sample.facts().chars.is_some() { whole.media_type } else { BYTES.to_owned() };
+            Whole { media_type, body: Body::File(Arc::new(on_disk)), ..whole }
+        }
+        Err(error) => {
+            tracing::warn!(path = %file.path().display(), %error, "an output on disk cannot be read: its beginning is left");
+            whole
+        }
+    }
+}
+
+/// Reads the file of an output once, for all that is to be known of it.
+async fn on_disk(exact: &Exact, file: &OutputFile) -> io::Result<OutputOnDisk> {
+    let mut source = tokio::fs::File::open(file.path()).await?;
+    let (mut hash, mut sample, mut piece) = (Sha256::new(), Sampler::new(PreviewLimits::default()), vec![0; PIECE]);
+    loop {
+        let length = source.read(&mut piece).await?;
+        if length == 0 {
+            break;
+        }
+        hash.update(&piece[..length]);
+        sample.push(&piece[..length]);
+    }
+    if let Some(end) = &exact.end {
+        sample.skip(exact.total_bytes.saturating_sub(file.size_bytes() + end.len() as u64));
+        sample.push(end);
+    }
+    let digest = Digest::from_bytes(hash.finalize().into());
+    Ok(OutputOnDisk { path: file.path().to_owned(), size_bytes: file.size_bytes(), digest, sample })
 }
 
 /// The exact bytes behind a block, if there are any: each belongs to the first text of its name.

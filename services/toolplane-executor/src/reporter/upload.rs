@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolplane_records::payload::{Digest, PayloadRef};
+use toolplane_results::outputs::Body;
 use toolplane_runtime::client::Backoff;
 
 use crate::messages::Lease;
@@ -23,7 +23,7 @@ pub(crate) struct Output {
     /// Which output, e.g. `stdout`.
     pub(crate) name: String,
     pub(crate) media_type: String,
-    pub(crate) bytes: Bytes,
+    pub(crate) body: Body,
 }
 
 /// Uploads over a connection of their own, so that large outputs do not hold up the renewal of leases.
@@ -72,14 +72,18 @@ impl Uploader {
 
     async fn once(&self, lease: &Lease, output: &Output, tried: usize) -> Result<PayloadRef, UploadError> {
         let mut client = self.client(&self.schedulers.after_current(tried))?;
-        let Output { name, media_type, bytes } = output;
+        let Output { name, media_type, body } = output;
+        let (size, digest) = match body {
+            Body::Held(bytes) => (bytes.len() as u64, Digest::of(bytes)),
+            Body::File(file) => (file.size_bytes, file.digest),
+        };
         // A slow link still gets through: one more second for every MiB.
-        let limit = ATTEMPT + Duration::from_secs(bytes.len() as u64 / (1024 * 1024));
-        let kept = client.upload(&self.introduction.identity, lease, name, media_type, bytes.clone());
+        let limit = ATTEMPT + Duration::from_secs(size / (1024 * 1024));
+        let kept = client.upload(&self.introduction.identity, lease, name, media_type, body);
         let kept = tokio::time::timeout(limit, kept).await;
         let payload = kept.map_err(|_| UploadError::GaveUp("the scheduler did not answer".to_owned()))??;
         // The reference must prove exactly the bytes that were sent.
-        if payload.digest != Digest::of(bytes) || payload.size_bytes != bytes.len() as u64 {
+        if payload.digest != digest || payload.size_bytes != size {
             return Err(UploadError::GaveUp("other bytes were kept than were sent".to_owned()));
         }
         Ok(payload)

@@ -1,15 +1,22 @@
 //! A connection to one scheduler, with methods that take and give what this crate thinks in.
 
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
-use tokio_stream::StreamExt as _;
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use tokio_util::io::ReaderStream;
 use tonic::{Code, Request, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::upload_payload_request::Part;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
 use toolplane_records::payload::PayloadRef;
+use toolplane_results::outputs::Body;
 use toolplane_runtime::client::Peer;
 use toolplane_runtime::status::describe;
 use toolplane_runtime::telemetry::Instrument as _;
@@ -125,7 +132,7 @@ impl SchedulerClient {
         lease: &Lease,
         name: &str,
         media_type: &str,
-        bytes: Bytes,
+        body: &Body,
     ) -> Result<PayloadRef, UploadError> {
         let header = v1::UploadHeader {
             lease: Some(lease_ref(lease)),
@@ -135,17 +142,54 @@ impl SchedulerClient {
             incarnation: worker.incarnation.clone(),
             previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
         };
-        let chunks = (0..bytes.len()).step_by(CHUNK).map(move |at| {
-            let end = bytes.len().min(at + CHUNK);
-            Part::Chunk(bytes.slice(at..end))
-        });
-        let parts = std::iter::once(Part::Header(header)).chain(chunks);
-        let parts = parts.map(|part| v1::UploadPayloadRequest { part: Some(part) });
-        let answer = self.client.upload_payload(tokio_stream::iter(parts)).await;
+        let chunks = match body {
+            Body::Held(bytes) => held(bytes.clone()),
+            Body::File(file) => read(&file.path).await.map_err(unreadable)?,
+        };
+        let answer = self.client.upload_payload(UploadParts::new(header, chunks)).await;
         let payload = answer.map_err(|status| failure(&status))?.into_inner().payload;
         let payload = payload.ok_or_else(|| UploadError::GaveUp("the answer has no reference".to_owned()))?;
         PayloadRef::try_from(payload).map_err(|error| UploadError::GaveUp(error.to_string()))
     }
+}
+
+/// The parts of an upload. A type of its own: of a boxed stream inside a larger future the compiler forgets that it borrows nothing.
+struct UploadParts(BoxStream<'static, Option<Part>>);
+
+impl UploadParts {
+    fn new(header: v1::UploadHeader, chunks: Self) -> Self {
+        Self(tokio_stream::once(Some(Part::Header(header))).chain(chunks.0).boxed())
+    }
+}
+
+impl Stream for UploadParts {
+    type Item = v1::UploadPayloadRequest;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_next_unpin(context).map(|part| part.map(|part| v1::UploadPayloadRequest { part }))
+    }
+}
+
+fn held(bytes: Bytes) -> UploadParts {
+    let chunks = tokio_stream::iter((0..bytes.len()).step_by(CHUNK).map(move |at| {
+        let end = bytes.len().min(at + CHUNK);
+        Some(Part::Chunk(bytes.slice(at..end)))
+    }));
+    UploadParts(chunks.boxed())
+}
+
+/// The file in pieces. A message without a part, which no scheduler takes, ends the upload where the file cannot be read on.
+async fn read(path: &Path) -> io::Result<UploadParts> {
+    let file = tokio::fs::File::open(path).await?;
+    let chunks = ReaderStream::with_capacity(file, CHUNK).map(|piece| {
+        let piece = piece.inspect_err(|error| tracing::warn!(%error, "an output on disk cannot be read on"));
+        piece.ok().map(Part::Chunk)
+    });
+    Ok(UploadParts(chunks.boxed()))
+}
+
+fn unreadable(error: io::Error) -> UploadError {
+    UploadError::Refused(format!("the output on disk cannot be read: {error}"))
 }
 
 fn failure(status: &tonic::Status) -> UploadError {

@@ -1,6 +1,5 @@
 //! What is shown of each output, and what is kept of it elsewhere, whichever worker gave it.
 
-use bytes::Bytes;
 use toolplane_cleaning::Treatment;
 use toolplane_hooks::fold::Keeping;
 use toolplane_records::invocation::Invocation;
@@ -11,7 +10,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultStatus};
 use toolplane_results::PayloadStore;
 use toolplane_results::decide::DecisionIds;
-use toolplane_results::outputs::{Decided, Handling, Keep, Keeper, Loss, MAX_NOTE, MAX_PREVIEW, OutputBounds};
+use toolplane_results::outputs::{Body, Decided, Handling, Keep, Keeper, Loss, MAX_NOTE, MAX_PREVIEW, OutputBounds};
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_results::payload::key::URI_PREFIX;
 
@@ -48,7 +47,9 @@ struct Shelf<'a> {
 }
 
 impl Keep for Shelf<'_> {
-    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
+    async fn keep(&self, name: &str, media_type: &str, body: Body) -> Option<PayloadRef> {
+        // Only workers have outputs in files.
+        let Body::Held(bytes) = body else { return None };
         let origin = PayloadOrigin { media_type: media_type.to_owned(), ..self.origin.clone() };
         let size = bytes.len();
         let kept = self.payloads.put(&origin, bytes).await.inspect_err(|error| {

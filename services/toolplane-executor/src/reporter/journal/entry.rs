@@ -1,6 +1,8 @@
 //! One ending as the journal has it: everything its report needs, whole outputs included.
 
 use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -13,6 +15,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ResultStatus;
+use toolplane_sandbox::OutputFile;
 
 use crate::messages::{Lease, OutputBounds};
 
@@ -70,6 +73,9 @@ struct Bytes64 {
     end: Option<String>,
     total_bytes: u64,
     is_text: bool,
+    /// The name of the file with the bytes, where they are too many for memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
 }
 
 impl Bytes64 {
@@ -81,15 +87,23 @@ impl Bytes64 {
             end: exact.end.as_ref().map(|end| BASE64.encode(end)),
             total_bytes: exact.total_bytes,
             is_text: exact.is_text,
+            file: exact.file.as_ref().and_then(|file| Some(file.path().file_name()?.to_str()?.to_owned())),
         }
     }
 
     /// Nothing when it is none; the checksum of the entry has proved that it is what was written.
-    fn read(self) -> Option<Exact> {
-        let Self { of, media_type, bytes, end, total_bytes, is_text } = self;
+    fn read(self, outputs: &Path) -> Option<Exact> {
+        let Self { of, media_type, bytes, end, total_bytes, is_text, file } = self;
         let bytes = BASE64.decode(bytes).ok()?.into();
         let end = end.map(|end| BASE64.decode(end)).transpose().ok()?.map(Into::into);
-        Some(Exact { of, media_type, bytes, end, total_bytes, is_text })
+        let file = file.and_then(|name| {
+            // The name of a file in that directory, and nothing else.
+            let path = outputs.join(Path::new(&name).file_name()?);
+            let found =
+                std::fs::metadata(&path).inspect_err(|error| tracing::error!(name, %error, "an output is gone"));
+            Some(Arc::new(OutputFile::adopt(path, found.ok()?.len())))
+        });
+        Some(Exact { of, media_type, bytes, file, end, total_bytes, is_text })
     }
 }
 
@@ -120,15 +134,18 @@ impl Finished {
     }
 
     /// The entry; nothing when this program cannot read it. Then the store settles the call by its lease.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8], outputs: &Path) -> Option<Self> {
         let read = serde_json::from_slice::<Entry<'_>>(bytes);
         let read = read.inspect_err(|error| tracing::warn!(%error, "an ending in the journal cannot be read"));
-        Some(read.ok()?.into())
+        Some(Self::of(read.ok()?, outputs))
     }
-}
 
-impl From<Entry<'_>> for Finished {
-    fn from(entry: Entry<'_>) -> Self {
+    /// Its outputs in files.
+    pub(super) fn files(&self) -> Vec<Arc<OutputFile>> {
+        self.outcome.exact.iter().filter_map(|exact| exact.file.clone()).collect()
+    }
+
+    fn of(entry: Entry<'_>, outputs: &Path) -> Self {
         let lease = Lease { invocation_id: entry.invocation_id, number: entry.lease_no, id: entry.lease_id };
         let frame = Frame {
             bounds: OutputBounds { max_inline_chars: entry.max_inline_chars, max_inline_bytes: entry.max_inline_bytes },
@@ -139,7 +156,7 @@ impl From<Entry<'_>> for Finished {
         let outcome = Outcome {
             status: entry.status,
             content: entry.content.into_owned(),
-            exact: entry.exact.into_iter().filter_map(Bytes64::read).collect(),
+            exact: entry.exact.into_iter().filter_map(|exact| exact.read(outputs)).collect(),
             structured_content: entry.structured_content.map(Cow::into_owned),
             error: entry.error.map(Cow::into_owned),
             output_bytes: entry.output_bytes,

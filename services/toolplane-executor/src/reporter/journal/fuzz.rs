@@ -1,9 +1,14 @@
 //! Bytes of the disk: files of the journal, after a crash or damage.
 
+use std::path::Path;
+
 use toolplane_fuzz::fuzz;
 
 use super::Finished;
 use super::frame::{self, Kind};
+
+/// Where no output is.
+const NOWHERE: &str = "/nowhere";
 
 /// Frames that can be read are written as the same bytes, and an entry is one or is none.
 #[test]
@@ -15,12 +20,12 @@ fn journal() {
         let mut again = Vec::new();
         for (kind, body) in frame::read(bytes) {
             frame::push(&mut again, kind, [body, b""]);
-            let _ = Finished::read(body);
+            let _ = Finished::read(body, Path::new(NOWHERE));
         }
         assert!(bytes.starts_with(&again));
-        if let Some(entry) = Finished::read(bytes) {
+        if let Some(entry) = Finished::read(bytes, Path::new(NOWHERE)) {
             let written = entry.write();
-            assert_eq!(Finished::read(&written).map(|entry| entry.write()), Some(written));
+            assert_eq!(Finished::read(&written, Path::new(NOWHERE)).map(|entry| entry.write()), Some(written));
         }
     });
 }

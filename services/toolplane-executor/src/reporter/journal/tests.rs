@@ -1,10 +1,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::Outcome;
+use toolplane_execution::{Exact, Outcome};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
+use toolplane_sandbox::OutputWriter;
 
 use super::log::{Log, SEGMENT_BYTES, key_of};
 use super::{Finished, Frame, Journal};
@@ -29,6 +31,11 @@ fn finished(name: &str, text: &str) -> Finished {
     Finished { lease: lease(name), frame: frame(), outcome }
 }
 
+/// A journal whose outputs in files are beside it.
+fn open(dir: &Path) -> Result<(Journal, Vec<Finished>), crate::error::ExecutorError> {
+    Journal::open(dir, &dir.join("outputs"))
+}
+
 fn names(left: &[Finished]) -> Vec<String> {
     left.iter().map(|finished| finished.lease.invocation_id.to_string()).collect()
 }
@@ -42,7 +49,7 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn endings_survive_whole_until_they_are_settled() {
     let dir = tempfile::tempdir().unwrap();
-    let (journal, left) = Journal::open(dir.path()).unwrap();
+    let (journal, left) = open(dir.path()).unwrap();
     assert!(left.is_empty());
     let all = ["a", "b", "c"].map(|name| finished(name, "säid\n"));
     let kept = futures_util::future::join_all(all.iter().map(|finished| journal.keep(finished))).await;
@@ -51,7 +58,7 @@ async fn endings_survive_whole_until_they_are_settled() {
     journal.settle(&lease("unknown"));
     journal.keep(&finished("d", "")).await.unwrap();
     drop(journal);
-    let (journal, left) = Journal::open(dir.path()).unwrap();
+    let (journal, left) = open(dir.path()).unwrap();
     assert_eq!(names(&left), ["inv_a", "inv_c", "inv_d"]);
     assert_eq!(format!("{:?}", left[0]), format!("{:?}", finished("a", "säid\n")));
     for name in ["a", "c", "d"] {
@@ -137,13 +144,13 @@ fn it_is_bounded() {
 #[tokio::test]
 async fn a_worker_that_stops_leaves_no_ending_that_was_acknowledged() {
     let dir = tempfile::tempdir().unwrap();
-    let (journal, _) = Journal::open(dir.path()).unwrap();
+    let (journal, _) = open(dir.path()).unwrap();
     for name in ["a", "b"] {
         journal.keep(&finished(name, "what a tool gave")).await.unwrap();
     }
     journal.settle(&lease("a"));
     drop(journal);
-    let (journal, left) = Journal::open(dir.path()).unwrap();
+    let (journal, left) = open(dir.path()).unwrap();
     assert_eq!(names(&left), ["inv_b"], "one was not");
     journal.settle(&lease("b"));
     drop(journal);
@@ -162,4 +169,36 @@ async fn a_disk_that_fails_is_said_and_the_next_ending_is_kept() {
     log.commit(true).unwrap();
     drop(log);
     assert_eq!(Log::open(dir.path()).unwrap().1, [b"two"]);
+}
+
+#[tokio::test]
+async fn an_output_in_a_file_stays_as_long_as_its_ending() {
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = dir.path().join("outputs");
+    let (journal, _) = open(dir.path()).unwrap();
+    let file = async |text: &[u8]| {
+        let mut writer = OutputWriter::create(&outputs).await.unwrap();
+        writer.write(text).await.unwrap();
+        Arc::new(writer.finish().await.unwrap())
+    };
+    let (needed, unneeded) = (file(b"all of it").await, file(b"of a call that is not in the journal").await);
+    let path = needed.path().to_owned();
+    let mut ending = finished("a", "");
+    let exact = Exact::answer(Vec::new(), "text/plain", "");
+    ending.outcome.exact = vec![Exact { file: Some(needed), total_bytes: 9, ..exact }];
+    journal.keep(&ending).await.unwrap();
+    drop(ending);
+    assert!(path.exists(), "the journal needs it until the end is acknowledged");
+    // The worker dies: nothing is tidied up.
+    unneeded.leave();
+    let left_over = unneeded.path().to_owned();
+    drop((journal, unneeded));
+    let (journal, left) = open(dir.path()).unwrap();
+    let found = left[0].outcome.exact[0].file.clone().unwrap();
+    assert_eq!((found.path(), found.size_bytes()), (path.as_path(), 9));
+    assert!(!left_over.exists());
+    drop((found, left));
+    assert!(path.exists());
+    journal.settle(&lease("a"));
+    assert!(!path.exists());
 }
