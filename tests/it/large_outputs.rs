@@ -2,8 +2,7 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use serde_json::json;
@@ -14,6 +13,7 @@ use toolplane_proto::v1::read_payload_request::Selector;
 use toolplane_testkit::Options;
 
 use crate::bed::Bed;
+use crate::shell::Shell;
 
 const CONFIG: &str = r#"
 [objects]
@@ -46,18 +46,17 @@ fn resident(process: u32) -> u64 {
 
 /// The most a process has in memory at any time while `work` goes on.
 async fn most_resident<T>(process: u32, work: impl Future<Output = T>) -> (u64, T) {
-    let (most, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-    let (seen, ended) = (most.clone(), done.clone());
+    let (done, ended) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
-        while !ended.load(Ordering::Relaxed) {
-            seen.fetch_max(resident(process), Ordering::Relaxed);
-            std::thread::sleep(Duration::from_millis(2));
+        let mut most = 0;
+        while ended.recv_timeout(Duration::from_millis(2)) == Err(RecvTimeoutError::Timeout) {
+            most = resident(process).max(most);
         }
+        most
     });
     let given = work.await;
-    done.store(true, Ordering::Relaxed);
-    watch.join().unwrap();
-    (most.load(Ordering::Relaxed), given)
+    drop(done);
+    (watch.join().unwrap(), given)
 }
 
 /// Bytes that no text has, and of which no two MiB are the same.
@@ -128,6 +127,10 @@ async fn goes_through(mebibytes: u32) {
     eprintln!("{mebibytes} MiB in {took:?}: {} MiB more to keep, {} to read", more(most), more(most_read));
     assert!(most.saturating_sub(idle) <= MOST_MORE, "{} MiB more than idle to keep", more(most));
     assert!(most_read.saturating_sub(idle) <= MOST_MORE, "{} MiB more than idle to read", more(most_read));
+    let shell = Shell::at(bed.cluster.endpoint());
+    assert!(shell.says(0, &["results", "orphans"]).is_empty(), "the call names all that is kept");
+    let refused = shell.complains(2, &["results", "link", &result.invocation_id]);
+    assert!(refused.contains("LINK_UNSUPPORTED"), "{refused}");
     let left = bed.cluster.data_dir().join("executor/outputs");
     assert_eq!(std::fs::read_dir(left).unwrap().count(), 0, "nothing stays on the worker's disk");
 }

@@ -120,7 +120,7 @@ fn refuse(
     now: Timestamp,
 ) -> Result<(), Refusal> {
     let result = failure(&draft.invocation, status, error, now);
-    draft.end(to, cause, result, None)
+    draft.end(to, cause, result, Vec::new())
 }
 
 fn set_deadline(draft: &mut Draft) {

@@ -141,5 +141,5 @@ fn end(draft: &mut Draft, expired: bool, said: &str, now: Timestamp) -> Result<(
     let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
     let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);
-    draft.end(Status::Denied, "approval", result, None)
+    draft.end(Status::Denied, "approval", result, Vec::new())
 }

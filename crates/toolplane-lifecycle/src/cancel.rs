@@ -148,7 +148,7 @@ pub(crate) fn end(
     error.side_effects = Some(side_effects.to_owned());
     error.abort_reason = abort_reason;
     let result = failure(&draft.invocation, status_of(abort_reason), error, now);
-    draft.end(Status::Canceled, "cancel", result, None)
+    draft.end(Status::Canceled, "cancel", result, Vec::new())
 }
 
 /// The class of a canceled call, by why it was.

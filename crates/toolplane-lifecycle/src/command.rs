@@ -143,8 +143,8 @@ pub struct ReportedOutcome {
     pub ui_facing_summary: String,
     /// The failure, when it failed or partly failed.
     pub error: Option<ToolError>,
-    /// How the bytes are kept.
-    pub persistence: Option<ResultPersistence>,
+    /// How the bytes of each output are kept; first of all, those of the largest.
+    pub persistence: Vec<ResultPersistence>,
     /// Fetchable resources.
     pub resource_refs: Vec<ResourceRef>,
     /// Deliverables.

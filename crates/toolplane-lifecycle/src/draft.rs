@@ -225,7 +225,7 @@ impl Draft {
         to: InvocationStatus,
         cause: &'static str,
         mut result: ToolResult,
-        mut persistence: Option<ResultPersistence>,
+        mut persistence: Vec<ResultPersistence>,
     ) -> Result<(), Refusal> {
         if let Some(error) = &mut result.error {
             // What only reads leaves nothing behind, however far it came.
@@ -245,14 +245,15 @@ impl Draft {
         result.transcript_search_text = shown::search_text(&result);
         let was_queued = self.invocation.queue_state == Some(QueueState::Queued);
         result.telemetry_refs.clone_from(&self.invocation.telemetry_refs);
-        if let Some(decision) = &mut persistence {
+        for decision in &mut persistence {
             decision.result_id = Some(result.result_id.clone());
             result.persistence_refs.push(decision.decision_id.to_string());
         }
-        if let Some(decision) = persistence.as_ref().filter(|kept| kept.strategy != PersistenceStrategy::Inline) {
+        for decision in persistence.iter().filter(|kept| kept.strategy != PersistenceStrategy::Inline) {
             self.event(
                 EventClass::ResultPersisted,
                 data! { "decision_id": decision.decision_id,
+                "output": decision.output,
                 "strategy": decision.strategy,
                 "original_size_bytes": decision.original_size_bytes,
                 "persisted_ref": decision.persisted_ref.as_ref().map(|kept| &kept.uri), },
@@ -300,7 +301,9 @@ impl Draft {
         self.drop_lease();
         self.drop_post_hooks();
         self.clear_timers();
-        self.terminal = Some(Terminal { result, persistence });
+        let mut decisions = persistence.into_iter();
+        let persistence = decisions.next();
+        self.terminal = Some(Terminal { result, persistence, more_persistence: decisions.collect() });
         Ok(())
     }
 }

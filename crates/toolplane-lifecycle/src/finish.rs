@@ -74,7 +74,7 @@ fn ended(
     }
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().map(SmolStr::from));
-    let persistence = outcome.persistence.clone();
+    let persistence = std::mem::take(&mut outcome.persistence);
     draft.cleaned = std::mem::take(&mut outcome.cleaned);
     outcome.evidence_refs.extend(draft.cleaned.iter().map(Cleaned::evidence));
     draft.invocation.output_taints = std::mem::take(&mut outcome.taints);
@@ -247,7 +247,7 @@ pub(crate) fn block(
     }
     let mut draft = Draft::of(invocation.clone(), now);
     let result = failure(&draft.invocation, ResultStatus::Failed, error, now);
-    draft.end(Status::Blocked, cause, result, None)?;
+    draft.end(Status::Blocked, cause, result, Vec::new())?;
     Ok(draft.done())
 }
 
@@ -292,6 +292,6 @@ fn time_out(invocation: &Invocation, code: codes::Code, message: &str, now: Time
     error.side_effects = Some(side_effects.to_owned());
     draft.fence_off();
     let result = failure(&draft.invocation, ResultStatus::TimedOut, error, now);
-    draft.end(Status::TimedOut, "timeout", result, None)?;
+    draft.end(Status::TimedOut, "timeout", result, Vec::new())?;
     Ok(draft.done())
 }

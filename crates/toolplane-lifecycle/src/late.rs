@@ -50,7 +50,7 @@ pub fn late_report(
             "summary": crate::synthetic::for_people(&outcome.ui_facing_summary),
             "error_class": outcome.error.as_ref().map(|error| error.error_class),
             "error_code": outcome.error.as_ref().map(|error| &error.error_code),
-            "persisted_ref": outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri), },
+            "persisted_ref": outcome.persistence.first().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri), },
     );
     Some(draft.done())
 }

@@ -117,7 +117,7 @@ fn outcome_unknown(
     error.side_effects = Some("unknown".to_owned());
     error.abort_reason = abort_reason;
     let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
-    draft.end(Status::Failed, cause, result, None)
+    draft.end(Status::Failed, cause, result, Vec::new())
 }
 
 /// Notes that a worker was lost while it ran the call.
@@ -145,7 +145,7 @@ fn quarantine(draft: &mut Draft, cause: &'static str, now: Timestamp) -> Result<
         draft.effect(Effect::Quarantine { key, until: now.plus_millis(crate::times::QUARANTINE_MS) });
     }
     let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
-    draft.end(Status::Failed, cause, result, None)
+    draft.end(Status::Failed, cause, result, Vec::new())
 }
 
 /// Another attempt after a wait, or the end when none is left. The wait holds no lease and no permit, and keeps its locks'
@@ -160,7 +160,7 @@ pub(crate) fn repeat_or_end(
     if !attempts_left(&draft.invocation) {
         let error = ToolError::of(codes::ATTEMPTS_EXHAUSTED, format!("gave up after {attempt} attempts"));
         let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
-        return draft.end(Status::Failed, reason, result, None);
+        return draft.end(Status::Failed, reason, result, Vec::new());
     }
     let at = now.plus_millis(backoff::wait_ms(&draft.invocation.invocation_id, attempt, retry_after_ms));
     let data = data! { "reason": reason, "attempt": attempt, "retry_at": at };

@@ -120,6 +120,6 @@ pub(crate) fn refuse(
         _ => ResultStatus::Denied,
     };
     let result = failure(&draft.invocation, status, error, now);
-    draft.end(Status::Denied, "permission", result, None)?;
+    draft.end(Status::Denied, "permission", result, Vec::new())?;
     Ok(draft.done())
 }

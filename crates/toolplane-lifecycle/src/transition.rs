@@ -36,6 +36,16 @@ pub struct Terminal {
     /// How its bytes are kept, when an execution produced any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistence: Option<ResultPersistence>,
+    /// The same of its other outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_persistence: Vec<ResultPersistence>,
+}
+
+impl Terminal {
+    /// How each of its outputs is kept.
+    pub fn decisions(&self) -> impl Iterator<Item = &ResultPersistence> {
+        self.persistence.iter().chain(&self.more_persistence)
+    }
 }
 
 /// Timers of one invocation; there is at most one of each kind. A timer that fires too early or too late changes nothing:

@@ -56,6 +56,23 @@ fn check_up_to(most: usize, text: &str) -> Result<(), InvalidId> {
 /// Longest text of [`path_segment`]; a file name may have 255 bytes on common file systems.
 pub const MAX_PATH_SEGMENT: usize = 120;
 
+/// The identifier that [`path_segment`] made `segment` of; nothing where that was too long, or it made it of none.
+pub fn of_path_segment(segment: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::with_capacity(segment.len()), segment.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        if *first != b'=' {
+            bytes.push(*first);
+            rest = after;
+            continue;
+        }
+        let hex = std::str::from_utf8(after.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        rest = &after[2..];
+    }
+    let id = String::from_utf8(bytes).ok()?;
+    (path_segment(&id) == segment).then_some(id)
+}
+
 /// One identifier as one path segment of `A-Z a-z 0-9 _ - =`: no separator, no dot, never empty, bounded in length.
 ///
 /// Other bytes become `=xx`. What would be too long keeps its start and gets the identifier's SHA-256 (`=h…`, which no

@@ -20,7 +20,7 @@ pub struct PersistenceThreshold {
     pub max_inline_bytes: Option<u64>,
 }
 
-/// How the bytes of one result are kept, and why.
+/// How the bytes of one output of a result are kept, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultPersistence {
@@ -56,4 +56,10 @@ pub struct ResultPersistence {
     pub reason: SmolStr,
     /// When it was decided.
     pub created_at: Timestamp,
+    /// Which output of the result, e.g. `stdout`; empty when there is nothing to tell apart.
+    #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
+    pub output: SmolStr,
+    /// Until when the whole output is kept; without a limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }

@@ -129,6 +129,8 @@ pub fn decide(policy: &PersistencePolicy, output: &OutputFacts, ids: DecisionIds
         redaction_state: Some(RedactionState::None),
         reason: SmolStr::new_static(reason),
         created_at: now,
+        output: SmolStr::default(),
+        expires_at: None,
     }
 }
 

@@ -110,6 +110,15 @@ pub struct ObjectsConfig {
     pub kind: ObjectsKind,
     /// Directory of the local store; `<server.data_dir>/objects` when absent.
     pub path: Option<PathBuf>,
+    /// Where they are kept instead: `file:///directory`, `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`.
+    /// Credentials, region and endpoint of a bucket come from the environment or the machine, as the tools of its cloud read them.
+    pub url: Option<String>,
+    /// Where results wait on this machine while a bucket is away; `<server.data_dir>/spool` when absent.
+    pub spool_path: Option<PathBuf>,
+    /// Most bytes of results that wait there; without a spool when 0.
+    pub spool_bytes: u64,
+    /// Seconds after which a kept output that its ended call does not name is removed: what a crash left behind. Not at all when 0.
+    pub orphan_grace_seconds: u64,
     /// Most bytes of one kept result.
     pub max_bytes: u64,
     /// Days a result is kept; without a limit when absent.
@@ -118,14 +127,34 @@ pub struct ObjectsConfig {
 
 impl Default for ObjectsConfig {
     fn default() -> Self {
-        Self { kind: ObjectsKind::Local, path: None, max_bytes: 64 * 1024 * 1024, retention_days: None }
+        Self {
+            kind: ObjectsKind::Local,
+            path: None,
+            url: None,
+            spool_path: None,
+            spool_bytes: 1024 * 1024 * 1024,
+            orphan_grace_seconds: 60 * 60,
+            max_bytes: 64 * 1024 * 1024,
+            retention_days: None,
+        }
     }
 }
 
 impl Config {
     /// The directory of the object store.
     pub fn objects_dir(&self) -> PathBuf {
-        self.objects.path.clone().unwrap_or_else(|| self.server.data_dir.join("objects"))
+        let by_url = self.objects.url.as_deref().and_then(|url| url.strip_prefix("file://")).map(PathBuf::from);
+        by_url.or_else(|| self.objects.path.clone()).unwrap_or_else(|| self.server.data_dir.join("objects"))
+    }
+
+    /// The URL of the bucket that large results are kept in, when they are not in [`Self::objects_dir`].
+    pub fn objects_bucket(&self) -> Option<&str> {
+        self.objects.url.as_deref().filter(|url| !url.starts_with("file://"))
+    }
+
+    /// Where large results wait on this machine while their bucket is away.
+    pub fn spool_dir(&self) -> PathBuf {
+        self.objects.spool_path.clone().unwrap_or_else(|| self.server.data_dir.join("spool"))
     }
 
     /// The directory the tools of the tenant `default` work in; see [`Config::workspaces`].

@@ -72,6 +72,12 @@ enum Bench {
         #[arg(long)]
         contextforge: Option<std::path::PathBuf>,
     },
+    /// How fast outputs are kept, proved, read and cleaned, beside a plain copy of the same bytes.
+    Results {
+        /// MiB of each output.
+        #[arg(long, default_value_t = 1024)]
+        mebibytes: u64,
+    },
     /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
     Growth {
         /// The store under the cluster.
@@ -118,10 +124,18 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if profiled {
         needs::perf()?;
     }
+    // Needs no cluster, and no build of one.
+    if let Bench::Results { mebibytes } = &args.bench {
+        let example = ["run", "--release", "--package", "toolplane-results", "--example", "figures", "--"];
+        let mut bench = command::cargo(&example);
+        bench.arg(mebibytes.to_string()).arg(command::target());
+        return command::run(bench);
+    }
     let programs = programs::build(Build::Bench)?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {
+        Bench::Results { .. } => return Ok(()),
         Bench::Decide { seconds } => {
             bench.args(["bench-decide", "--seconds", &seconds.to_string(), "--out"]);
             bench.arg(command::target().join("bench").join("decide.json"));

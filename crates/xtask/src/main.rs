@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod check;
+mod clouds;
 mod cluster;
 mod command;
 mod demo;
@@ -40,6 +41,8 @@ enum Command {
     Cluster(cluster::Action),
     /// Kill, pause and cut off processes under load, and judge what is left.
     Faults(faults::Args),
+    /// Ask real servers of S3 and Azure Blob Storage what is asked of every object store.
+    Clouds,
     /// Try every reader of foreign bytes with mutated and made-up ones.
     Fuzz(fuzz::Args),
     /// Measure; results also go to `target/bench/`.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Cluster(action) => cluster::run(&action),
         Command::Faults(args) => faults::run(&args),
+        Command::Clouds => clouds::run(),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sdk(args) => sdk::run(&args),

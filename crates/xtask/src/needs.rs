@@ -204,6 +204,44 @@ pub(crate) fn typescript() -> Result<(), TaskError> {
     npm(&["run", "build", "--silent"])
 }
 
+/// What speaks S3 in tests.
+const MOTO: &str = "moto[server,s3]~=5.2";
+/// What speaks Azure Blob Storage in tests; later ones need Node 22.
+const AZURITE: &str = "azurite@3.35.0";
+
+/// Programs that speak the protocols of clouds.
+pub(crate) struct CloudServers {
+    /// S3.
+    pub(crate) moto: PathBuf,
+    /// Azure Blob Storage.
+    pub(crate) azurite: PathBuf,
+}
+
+/// A virtual environment at `target/venv-clouds` and Node packages below `target/node-clouds`, with servers of object stores.
+pub(crate) fn clouds() -> Result<CloudServers, TaskError> {
+    let (venv, folder) = (command::target().join("venv-clouds"), command::target().join("node-clouds"));
+    let servers =
+        CloudServers { moto: venv.join("bin/moto_server"), azurite: folder.join("node_modules/.bin/azurite-blob") };
+    if !command::works(&servers.moto, &["--help"]) {
+        println!("installing a server of S3 into {} ...", venv.display());
+        let mut python = Command::new("python3");
+        python.args(["-m", "venv"]).arg(&venv);
+        command::run(python)?;
+        let mut pip = Command::new(venv.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO]);
+        command::run(pip)?;
+    }
+    if !servers.azurite.exists() {
+        println!("installing a server of Azure Blob Storage into {} ...", folder.display());
+        fs::create_dir_all(&folder).map_err(TaskError::file(&folder))?;
+        own_package(&folder)?;
+        let mut npm = Command::new("npm");
+        npm.current_dir(&folder).args(["install", "--no-audit", "--no-fund", "--loglevel=error", AZURITE]);
+        command::run(npm)?;
+    }
+    Ok(servers)
+}
+
 /// What clients of MCP need: the SDK in both generations of the protocol, and a client that has several servers.
 const MCP_PYTHON: [&str; 2] = ["mcp~=2.3", "fastmcp~=4.1"];
 /// What clients of MCP need in Node; the suite and the inspector want Node 22.

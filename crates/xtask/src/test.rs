@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _};
 use std::process::{Command, Stdio};
 
 use crate::command::{self, TaskError};
-use crate::{check, needs};
+use crate::{check, clouds, needs};
 
 mod coverage;
 mod totals;
@@ -51,10 +51,15 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
         let mut examples = command::cargo(&["test", "--workspace", "--doc", "--no-fail-fast", "--quiet"]);
         documented = counted(&mut examples, &mut totals)?;
     }
+    // Where a cloud's server cannot be installed, that is told like any test that fails.
+    let clouds = if args.filter.is_none() { clouds::run() } else { Ok(()) };
+    if let Err(error) = &clouds {
+        eprintln!("{error}");
+    }
     println!("\n{} passed, {} failed", totals.passed, totals.failed);
     // A part of the tests shows a part.
     let shown = if args.filter.is_none() { coverage::tell() } else { Ok(()) };
-    if ended_well && documented && totals.failed == 0 {
+    if ended_well && documented && clouds.is_ok() && totals.failed == 0 {
         return checked.and(shown);
     }
     if let Err(error) = shown {

@@ -13,6 +13,7 @@ use toolplane_runtime::client::Peer;
 use crate::calls::Calls;
 use crate::ending::Endings;
 use crate::intake::{PermissionPeer, SurfacePeer, follow_catalog};
+use crate::kept::{self, Orphans};
 use crate::parts::Loops;
 use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop};
@@ -33,6 +34,7 @@ pub(crate) struct Background {
     /// What is heard of providers, and who is told.
     pub(crate) news: (ProviderNews, Peer),
     pub(crate) payloads: PayloadStore,
+    pub(crate) orphans: Orphans,
     pub(crate) calls: Calls,
     pub(crate) backend: Backend,
 }
@@ -51,9 +53,17 @@ impl Background {
         tasks.spawn("scheduler catalog", follow_catalog(self.surface, name, stop.clone()));
         let (news, surface) = self.news;
         tasks.spawn("scheduler provider news", news.tell(surface, stop.clone()));
-        let (payloads, calls, until) = (self.payloads, self.calls, stop.clone());
+        let (payloads, spooled, calls, until) = (self.payloads.clone(), self.payloads, self.calls, stop.clone());
         tasks.spawn("scheduler retention", async move {
             until.run_until_cancelled(expire_payloads(payloads, calls)).await;
+        });
+        let (orphans, until) = (self.orphans, stop.clone());
+        tasks.spawn("scheduler orphans", async move {
+            until.run_until_cancelled(orphans.run()).await;
+        });
+        let until = stop.clone();
+        tasks.spawn("scheduler spool", async move {
+            until.run_until_cancelled(kept::move_spooled(spooled)).await;
         });
         let failed = self.backend.failed();
         tasks.spawn_fallible("scheduler store", async move {

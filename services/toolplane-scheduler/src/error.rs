@@ -114,6 +114,12 @@ pub enum CallError {
         /// What it said.
         status: tonic::Status,
     },
+    /// There can be no link to a payload.
+    #[error("there is no link to it: {0}")]
+    NoLink(String),
+    /// An output could not be kept.
+    #[error(transparent)]
+    Upload(PayloadError),
     /// A stored call could not be read or changed.
     #[error(transparent)]
     Record(#[from] RecordError),

@@ -30,6 +30,7 @@ mod groups;
 mod identity;
 mod intake;
 mod keeping;
+mod kept;
 mod limits;
 mod mutants;
 mod named_payloads;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolplane_cleaning::CleaningPolicy;
 use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
-use toolplane_results::payload::PayloadOptions;
+use toolplane_results::payload::{PayloadOptions, SpoolOptions};
 use toolplane_runtime::Config;
 use toolplane_runtime::config::{CleaningRuleConfig, SchedulerConfig, StoreBackend};
 
@@ -33,8 +33,14 @@ pub struct SchedulerOptions {
     pub(crate) requests: SpecLimits,
     /// What workers are told.
     pub(crate) terms: WorkerTerms,
-    /// Where large inputs and results are kept.
+    /// The directory large results are kept in, unless there is a bucket.
     pub(crate) objects: PathBuf,
+    /// The bucket they are kept in.
+    pub(crate) bucket: Option<String>,
+    /// Where they wait while the bucket is away.
+    pub(crate) spool: Option<SpoolOptions>,
+    /// How old an output must be that no call names, to be removed; not at all when absent.
+    pub(crate) orphan_grace_ms: Option<i64>,
     /// How large they may be, and for how long they are kept.
     pub(crate) payloads: PayloadOptions,
     /// What is taken out of what tools give.
@@ -72,6 +78,11 @@ impl SchedulerOptions {
                 max_inline_bytes: settings.max_inline_result_bytes,
             },
             objects: config.objects_dir(),
+            bucket: config.objects_bucket().map(str::to_owned),
+            spool: (config.objects_bucket().is_some() && config.objects.spool_bytes > 0)
+                .then(|| SpoolOptions { directory: config.spool_dir(), max_bytes: config.objects.spool_bytes }),
+            orphan_grace_ms: Some(signed(config.objects.orphan_grace_seconds.saturating_mul(1000)))
+                .filter(|grace| *grace > 0),
             payloads: PayloadOptions {
                 max_bytes: config.objects.max_bytes,
                 retention_days: config.objects.retention_days,

@@ -8,7 +8,6 @@ use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
 use toolplane_records::cluster::ClusterRole;
 use toolplane_records::vocabulary::HookEvent;
-use toolplane_results::PayloadStore;
 use toolplane_runtime::client::Peer;
 use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
@@ -24,6 +23,7 @@ use crate::environment::Environment;
 use crate::error::SchedulerError;
 use crate::faults;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SurfacePeer};
+use crate::kept::{self, Orphans};
 use crate::options::SchedulerOptions;
 use crate::parts::{Opened, Outside, Parts};
 use crate::provider_news::ProviderNews;
@@ -83,7 +83,8 @@ impl SchedulerRole {
         peers: Peers,
         tasks: &Tasks,
     ) -> Result<Self, SchedulerError> {
-        let payloads = PayloadStore::local(&options.objects, options.payloads).map_err(SchedulerError::Objects)?;
+        let retention_ms = options.parts.retention_ms;
+        let payloads = kept::open(&options).await.map_err(SchedulerError::Objects)?;
         let surface = SurfacePeer::new(peers.surface.clone(), options.tools);
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
         let permission = PermissionPeer::new(peers.permission, in_force.clone());
@@ -125,7 +126,9 @@ impl SchedulerRole {
         let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
         let rechecks =
             RecheckLoop { rechecker, approvals: approvals.clone(), in_force: in_force.clone(), queues, asked };
+        let orphans = Orphans::new(calls.records().clone(), payloads.clone(), options.orphan_grace_ms, retention_ms);
         let invocations = InvocationApi::new(InvocationParts {
+            orphans: orphans.clone(),
             calls: calls.clone(),
             admissions,
             groups,
@@ -162,6 +165,7 @@ impl SchedulerRole {
             surface,
             news: (news, peers.surface),
             payloads,
+            orphans,
             calls,
             backend: backend.clone(),
         };

@@ -6,6 +6,7 @@ mod edits;
 mod endings;
 mod fakes;
 mod hooks;
+mod kept;
 mod large;
 mod rechecks;
 mod secrets;
@@ -39,6 +40,7 @@ use crate::environment::Environment;
 use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
+use crate::kept::Orphans;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
@@ -149,10 +151,17 @@ impl World {
         Self { parts, in_force, approvals, preparer, store, objects, endings, fakes, stop }
     }
 
+    /// What finds kept outputs that nobody names.
+    fn orphans(&self) -> Orphans {
+        let records = self.parts.calls.records().clone();
+        Orphans::new(records, self.objects.clone(), Some(0), 24 * 60 * 60 * 1000)
+    }
+
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
         let Parts { calls, admissions, groups, fleet, watchers, taints, holds, deletions, .. } = self.parts.clone();
         InvocationApi::new(InvocationParts {
+            orphans: self.orphans(),
             calls,
             admissions,
             groups,

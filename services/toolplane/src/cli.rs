@@ -29,6 +29,7 @@ mod outcome;
 mod output;
 mod providers;
 mod result;
+mod results;
 mod rules;
 mod search;
 mod span;
@@ -136,6 +137,9 @@ enum Command {
     Delete(hold::DeleteArgs),
     /// Read bytes a call keeps by reference, whole or in part.
     Fetch(fetch::FetchArgs),
+    /// Make links to kept outputs, and list those that nobody names.
+    #[command(subcommand)]
+    Results(results::ResultsCommand),
     /// Speak MCP on standard input and output, for clients that start their servers as programs.
     Mcp(mcp::McpArgs),
     /// Ask a call to stop.
@@ -224,6 +228,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Delete(args) => hold::delete(args, connection, out).await,
         Command::Explain(args) => explain::run(args, connection, out).await,
         Command::Fetch(args) => fetch::run(args, connection, out).await,
+        Command::Results(command) => results::run(command, connection, out).await,
         Command::Mcp(args) => mcp::run(args, connection).await,
         Command::Cancel(args) => calls::cancel(args, connection, out).await,
         Command::Ls(args) => calls::list(args, connection, out).await,

@@ -69,7 +69,8 @@ fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, Stor
         }
     }
     let directory = config.objects_dir();
-    for name in files::below(&directory)? {
+    let names = if config.objects_bucket().is_some() { Vec::new() } else { files::below(&directory)? };
+    for name in names {
         let (file, place) = (directory.join(&name), format!("objects/{}", name.display()));
         let copied = files::copy(&file, &target.join(&place), place)?;
         if objects::damage(&name, &copied.sha256).is_some() {
@@ -81,7 +82,10 @@ fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, Stor
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: clock::now().to_string(),
-        not_included: in_redis(config).map(|keeper| keeper.as_str().to_owned()).collect(),
+        not_included: in_redis(config)
+            .map(|keeper| keeper.as_str().to_owned())
+            .chain(config.objects_bucket().map(|bucket| format!("payloads in {bucket}")))
+            .collect(),
         files: entries,
     };
     manifest.write(&target.join(MANIFEST))?;

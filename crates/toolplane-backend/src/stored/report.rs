@@ -50,6 +50,9 @@ pub struct Named {
 pub struct Objects {
     /// How many were held to their digests.
     pub files: u64,
+    /// The bucket they are in, where none was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<String>,
     /// Those whose bytes are not what they are named after, and those that a record names and that are not there.
     pub damaged: Vec<Named>,
 }

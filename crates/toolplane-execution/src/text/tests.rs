@@ -10,6 +10,7 @@ fn a_gap_is_told_and_cuts_no_character() {
         total_bytes: total,
         total_lines: 0,
         truncated: true,
+        file: None,
     };
     assert_eq!(of_captured(&captured(b"\xe4\xbd", b"\xa0!", 4)), "你!");
     let euro = "€".as_bytes();

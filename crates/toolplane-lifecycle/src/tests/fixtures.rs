@@ -95,7 +95,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Rep
         structured_content: None,
         ui_facing_summary: String::new(),
         error,
-        persistence: None,
+        persistence: Vec::new(),
         resource_refs: vec![],
         artifact_refs: vec![],
         evidence_refs: vec![],

@@ -35,6 +35,8 @@ impl From<&records::ResultPersistence> for v1::ResultPersistence {
             redaction_state: word::optional_number(record.redaction_state),
             reason: record.reason.to_string(),
             created_at: field::instant(record.created_at),
+            output: record.output.to_string(),
+            expires_at: record.expires_at.and_then(field::instant),
         }
     }
 }
@@ -56,6 +58,8 @@ impl TryFrom<v1::ResultPersistence> for records::ResultPersistence {
             redaction_state: word::optional_closed("redaction_state", message.redaction_state)?,
             reason: message.reason.into(),
             created_at: field::time("created_at", message.created_at)?,
+            output: message.output.into(),
+            expires_at: field::optional_time("expires_at", message.expires_at)?,
         })
     }
 }

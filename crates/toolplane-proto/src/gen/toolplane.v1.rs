@@ -5049,7 +5049,7 @@ pub struct InputMutation {
     #[prost(message, optional, tag = "10")]
     pub created_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// How the bytes of one result are kept, and why.
+/// How the bytes of one output of a result are kept, and why.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ResultPersistence {
     /// Version of the standard, `0.2.0`.
@@ -5088,6 +5088,12 @@ pub struct ResultPersistence {
     /// When it was decided.
     #[prost(message, optional, tag = "12")]
     pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Which output of the result, e.g. `stdout`; empty when there is nothing to tell apart.
+    #[prost(string, tag = "13")]
+    pub output: ::prost::alloc::string::String,
+    /// Until when the whole output is kept; without a limit when absent.
+    #[prost(message, optional, tag = "14")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// The bound that led to a persistence decision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6289,6 +6295,76 @@ pub mod read_payload_request {
         Digest(::prost::alloc::string::String),
     }
 }
+/// Asks for a link to bytes of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LinkPayloadRequest {
+    /// The call that keeps them.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// For how long it is good, in seconds, at most 7 days; 10 minutes when 0.
+    #[prost(uint32, tag = "4")]
+    pub expires_seconds: u32,
+    #[prost(oneof = "link_payload_request::Selector", tags = "2, 3")]
+    pub selector: ::core::option::Option<link_payload_request::Selector>,
+}
+/// Nested message and enum types in `LinkPayloadRequest`.
+pub mod link_payload_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Selector {
+        /// By the uri of a reference of this call.
+        #[prost(string, tag = "2")]
+        Uri(::prost::alloc::string::String),
+        /// By digest, `sha256:<hex>`.
+        #[prost(string, tag = "3")]
+        Digest(::prost::alloc::string::String),
+    }
+}
+/// A link.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LinkPayloadResponse {
+    /// Where the bytes can be read with a plain GET. It is a secret: whoever has it can read them.
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// Until when.
+    #[prost(message, optional, tag = "2")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What it leads to.
+    #[prost(message, optional, tag = "3")]
+    pub payload: ::core::option::Option<PayloadRef>,
+}
+/// Asks for kept outputs that nobody names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListOrphansRequest {
+    /// Most of them to list; 0 and larger values take the server's own, 1000.
+    #[prost(uint32, tag = "1")]
+    pub limit: u32,
+}
+/// A kept output that nobody names.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OrphanedPayload {
+    /// Its address.
+    #[prost(string, tag = "1")]
+    pub uri: ::prost::alloc::string::String,
+    /// How many bytes it has.
+    #[prost(uint64, tag = "2")]
+    pub size_bytes: u64,
+    /// When it was kept.
+    #[prost(message, optional, tag = "3")]
+    pub kept_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Kept outputs that nobody names.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListOrphansResponse {
+    /// What was found, at most 1000.
+    #[prost(message, repeated, tag = "1")]
+    pub orphans: ::prost::alloc::vec::Vec<OrphanedPayload>,
+    /// There are more.
+    #[prost(bool, tag = "2")]
+    pub more: bool,
+    /// How old one must be before it is removed, in seconds; none is removed when 0.
+    #[prost(uint64, tag = "3")]
+    pub grace_seconds: u64,
+}
 /// Bytes in order.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReadPayloadResponse {
@@ -7254,6 +7330,60 @@ pub mod invocation_service_client {
                 );
             self.inner.server_streaming(req, path, codec).await
         }
+        /// Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while.
+        pub async fn link_payload(
+            &mut self,
+            request: impl tonic::IntoRequest<super::LinkPayloadRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::LinkPayloadResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/LinkPayload",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "LinkPayload"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed.
+        pub async fn list_orphans(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListOrphansRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListOrphansResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListOrphans",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ListOrphans"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Reads the persistence decisions of a call, or one by id.
         pub async fn get_persistence(
             &mut self,
@@ -7849,6 +7979,22 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ReadPayloadRequest>,
         ) -> std::result::Result<
             tonic::Response<Self::ReadPayloadStream>,
+            tonic::Status,
+        >;
+        /// Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while.
+        async fn link_payload(
+            &self,
+            request: tonic::Request<super::LinkPayloadRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::LinkPayloadResponse>,
+            tonic::Status,
+        >;
+        /// Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed.
+        async fn list_orphans(
+            &self,
+            request: tonic::Request<super::ListOrphansRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListOrphansResponse>,
             tonic::Status,
         >;
         /// Reads the persistence decisions of a call, or one by id.
@@ -8546,6 +8692,98 @@ pub mod invocation_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/LinkPayload" => {
+                    #[allow(non_camel_case_types)]
+                    struct LinkPayloadSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::LinkPayloadRequest>
+                    for LinkPayloadSvc<T> {
+                        type Response = super::LinkPayloadResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::LinkPayloadRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::link_payload(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LinkPayloadSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ListOrphans" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListOrphansSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListOrphansRequest>
+                    for ListOrphansSvc<T> {
+                        type Response = super::ListOrphansResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListOrphansRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_orphans(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListOrphansSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -82,6 +82,10 @@ codes! {
         "why", "The object store cannot be opened as configured.", "Correct `objects` in the configuration.";
     PAYLOAD_STORE_UNAVAILABLE = "PAYLOAD_STORE_UNAVAILABLE", Fault,
         "why", "The object store does not answer.", "Check the object store that `objects` in the configuration names; requests work again when it answers.";
+    PAYLOAD_SPOOL_FULL = "PAYLOAD_SPOOL_FULL", Fault,
+        "how much may wait", "The object store is away, and `objects.spool_bytes` of outputs wait for it already.", "Bring the object store back; what waits is moved then. To bridge longer outages, raise `objects.spool_bytes`.";
+    PAYLOAD_NO_LINK = "PAYLOAD_NO_LINK", Fault,
+        "why", "There can be no link to the payload.", "Read it through the cluster (`toolplane fetch`); for links, keep payloads in a bucket (`objects.url`).";
     STORE_OFFLINE = "store.unavailable", Fault,
         "why", "The store does not answer.", "Check that the store runs and can be reached (`store` in the configuration); requests work again when it answers.";
     STORE_NOT_SAFE = "store.unsafe", Fault,

@@ -188,6 +188,22 @@ codes! {
         "the <service> service cannot be reached, or could not do its part (<its reason>); nothing was accepted",
         "The scheduler needs another service of the cluster, and that service did not answer or failed.",
         "Try again after the time in `RetryInfo`; the operator checks that service (`toolplane status`) and `peers` in the configuration.";
+    UPLOAD_TOO_LARGE = "UPLOAD_TOO_LARGE", Refusal(FailedPrecondition, AfterChange),
+        "how large it may be",
+        "An output is larger than `objects.max_bytes`, so it is not kept.",
+        "Make the tool return less, or raise `objects.max_bytes` for schedulers and workers alike.";
+    UPLOAD_INTERRUPTED = "UPLOAD_INTERRUPTED", Refusal(Unavailable, Later),
+        "why",
+        "An upload ended before it was complete; nothing of it is kept.",
+        "Nothing to do: the worker uploads again. If it repeats, check the network between worker and scheduler.";
+    SPOOL_FULL = "SPOOL_FULL", Refusal(Unavailable, Later),
+        "how much may wait",
+        "The object store is away, and as many outputs wait for it on the scheduler's disk as may.",
+        "Bring the object store back; what waits is moved then. To bridge longer outages, raise `objects.spool_bytes`.";
+    LINK_UNSUPPORTED = "LINK_UNSUPPORTED", Refusal(FailedPrecondition, AfterChange),
+        "why",
+        "There can be no link to the payload.",
+        "Read it through the cluster (`toolplane fetch`); for links, keep payloads in a bucket (`objects.url`).";
     OBJECTS_UNAVAILABLE = "OBJECTS_UNAVAILABLE", Refusal(Unavailable, Later),
         "the object store does not answer",
         "The object store that holds large payloads does not answer.",

@@ -67,6 +67,26 @@ pub enum PayloadError {
         /// What the system said.
         reason: String,
     },
+    /// The object store cannot be used as configured.
+    #[error("cannot keep payloads in `{store}`: {reason}")]
+    Unusable {
+        /// Which one.
+        store: String,
+        /// Why.
+        reason: String,
+    },
+    /// The object store is away, and the disk holds no more of what waits for it.
+    #[error("the object store is away, and no more than {limit} bytes may wait for it on this machine")]
+    SpoolFull {
+        /// Bytes that may wait.
+        limit: u64,
+    },
+    /// There can be no link to the payload.
+    #[error("there is no link to it: {reason}")]
+    NoLink {
+        /// Why.
+        reason: &'static str,
+    },
     /// The object store failed; a retry may help.
     #[error("object store failed to {operation}: {source}")]
     Store {
@@ -93,6 +113,9 @@ impl PayloadError {
             Self::TooLarge { .. } => codes::PAYLOAD_TOO_LARGE.as_str(),
             Self::Damaged { .. } => codes::PAYLOAD_DAMAGED.as_str(),
             Self::Interrupted { .. } => codes::PAYLOAD_UPLOAD_INTERRUPTED.as_str(),
+            Self::Unusable { .. } => codes::PAYLOAD_STORE_UNUSABLE.as_str(),
+            Self::SpoolFull { .. } => codes::PAYLOAD_SPOOL_FULL.as_str(),
+            Self::NoLink { .. } => codes::PAYLOAD_NO_LINK.as_str(),
             Self::Open { .. } => codes::PAYLOAD_STORE_UNUSABLE.as_str(),
             Self::Store { .. } => codes::PAYLOAD_STORE_UNAVAILABLE.as_str(),
         }
@@ -100,6 +123,6 @@ impl PayloadError {
 
     /// Whether the same operation may succeed when tried again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Store { .. } | Self::Interrupted { .. })
+        matches!(self, Self::Store { .. } | Self::SpoolFull { .. } | Self::Interrupted { .. })
     }
 }

@@ -6,9 +6,9 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use toolplane_records::time::Timestamp;
 
 use super::error::PayloadError;
-use super::key::{PayloadKey, ROOT, is_past};
+use super::key::{DAY_MILLIS, PayloadKey, ROOT, is_past};
 use super::store::PayloadStore;
-use super::writer::STAGING;
+use super::upload::STAGING;
 
 /// Days after which a staged upload cannot belong to a call any more.
 const STAGING_DAYS: u32 = 1;
@@ -28,9 +28,19 @@ impl PayloadStore {
         Ok(removed)
     }
 
+    /// Until when a payload is kept that is made `now`; without a limit when nothing.
+    pub fn kept_until(&self, now: Timestamp) -> Option<Timestamp> {
+        // The day it is made on counts in whole.
+        let of_day = |days: u32| now.as_millis().div_euclid(DAY_MILLIS).saturating_add(i64::from(days) + 1);
+        self.options.retention_days.map(|days| Timestamp::from_millis(of_day(days).saturating_mul(DAY_MILLIS)))
+    }
+
     /// Removes one payload; this cannot be undone. That it is not there, or not any more, is no error. Fails with
     /// [`PayloadError::Store`] when the object store cannot delete.
     pub async fn remove(&self, key: &PayloadKey) -> Result<(), PayloadError> {
+        if let Some(spool) = &self.spool {
+            spool.remove(key.path()).await?;
+        }
         match self.objects.delete(key.path()).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(source) => Err(PayloadError::store("delete", source)),
@@ -56,7 +66,7 @@ impl PayloadStore {
         Ok(removed)
     }
 
-    async fn children(&self, parent: &Path) -> Result<Vec<Path>, PayloadError> {
+    pub(super) async fn children(&self, parent: &Path) -> Result<Vec<Path>, PayloadError> {
         match self.objects.list_with_delimiter(Some(parent)).await {
             Ok(listed) => Ok(listed.common_prefixes),
             Err(object_store::Error::NotFound { .. }) => Ok(Vec::new()),

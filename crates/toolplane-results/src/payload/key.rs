@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use object_store::path::Path;
-use toolplane_records::ids::{InvocationId, MAX_PATH_SEGMENT, TenantId, path_segment};
+use toolplane_records::ids::{InvocationId, InvocationKey, MAX_PATH_SEGMENT, TenantId, of_path_segment, path_segment};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
 
@@ -15,7 +15,7 @@ use super::origin::PayloadOrigin;
 pub const URI_PREFIX: &str = "toolplane://payloads/";
 
 pub(super) const ROOT: &str = "results";
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// The name of one payload. It can only be made by this crate's rule, so it never leaves its tenant's place in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,14 @@ impl PayloadKey {
         self.path.parts().nth(1).is_some_and(|part| part.as_ref() == path_segment(tenant.as_str()))
     }
 
+    /// The call that made it; nothing where its name is too long to be told from this one.
+    pub fn call(&self) -> Option<InvocationKey> {
+        let mut parts = self.path.parts().skip(1);
+        let (tenant, invocation) = (parts.next()?, parts.nth(1)?);
+        let tenant = TenantId::from_trusted(of_path_segment(tenant.as_ref())?);
+        Some(InvocationKey::new(&tenant, &InvocationId::from_trusted(of_path_segment(invocation.as_ref())?)))
+    }
+
     /// Whether the payload was made under this lease of this call.
     pub fn is_of(&self, tenant: &TenantId, invocation: &InvocationId, lease_no: u32) -> bool {
         let by_lease = |name: &str| name.split_once('-').is_some_and(|(lease, _)| lease == lease_no.to_string());
@@ -62,6 +70,11 @@ impl PayloadKey {
     /// The digest the bytes must have.
     pub fn digest(&self) -> Option<Digest> {
         self.path.filename().and_then(|name| name.split_once('-')).and_then(|(_, hex)| hex.parse().ok())
+    }
+
+    /// The name an object has already.
+    pub(super) fn at(path: &Path) -> Result<Self, PayloadError> {
+        format!("{URI_PREFIX}{path}").parse()
     }
 
     pub(super) fn path(&self) -> &Path {

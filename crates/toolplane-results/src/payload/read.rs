@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt as _};
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta};
 use sha2::{Digest as _, Sha256};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
@@ -54,8 +54,7 @@ impl PayloadStore {
             // Of exactly the object that was proved, not of one that took its place meanwhile.
             let (range, if_match) = (Some(GetRange::Bounded(offset..end)), proved.e_tag);
             let options = GetOptions { range, if_match, ..GetOptions::default() };
-            let found = self.objects.get_opts(key.path(), options).await;
-            let found = found.map_err(|source| self.reading(key, now, source))?;
+            let found = self.get(key, options).await.map_err(|source| self.reading(key, now, source))?;
             found.into_stream().map(|chunk| chunk.map_err(|source| PayloadError::store("read", source))).boxed()
         };
         Ok(PayloadRange { size_bytes, offset, length, stream })
@@ -65,8 +64,8 @@ impl PayloadStore {
     /// [`PayloadError::Expired`] instead when it was made longer before `now` than payloads are kept, and with
     /// [`PayloadError::Store`] when the object store does not answer.
     pub async fn size(&self, key: &PayloadKey, now: Timestamp) -> Result<u64, PayloadError> {
-        let found = self.objects.head(key.path()).await;
-        found.map(|meta| meta.size).map_err(|source| self.reading(key, now, source))
+        let found = self.get(key, GetOptions { head: true, ..GetOptions::default() }).await;
+        found.map(|found| found.meta.size).map_err(|source| self.reading(key, now, source))
     }
 
     /// The whole payload, proved against its reference; refused when it is larger than `most` bytes.
@@ -76,7 +75,7 @@ impl PayloadStore {
         if size > most {
             return Err(PayloadError::TooLarge { limit: most });
         }
-        let found = self.objects.get(key.path()).await.map_err(|source| self.reading(&key, now, source))?;
+        let found = self.get(&key, GetOptions::default()).await.map_err(|source| self.reading(&key, now, source))?;
         let bytes = found.bytes().await.map_err(|source| PayloadError::store("read", source))?;
         let actual = Digest::of(&bytes);
         self.hold(&key, actual)?;
@@ -87,14 +86,32 @@ impl PayloadStore {
     /// What the object store says of a payload that is known to be what its name says. The first time, all of it is read for
     /// that; after that only when the object is not the same any more.
     pub(super) async fn proved(&self, key: &PayloadKey, now: Timestamp) -> Result<ObjectMeta, PayloadError> {
-        let found = self.objects.head(key.path()).await.map_err(|source| self.reading(key, now, source))?;
+        let head = GetOptions { head: true, ..GetOptions::default() };
+        let found = self.get(key, head).await.map_err(|source| self.reading(key, now, source))?.meta;
         if self.proofs.has(&found) { Ok(found) } else { self.prove(key, now).await }
     }
 
     /// Reads a whole payload and checks it against the digest in its name. Anything else there is damage, never
     /// overwritten silently.
-    pub(super) async fn prove(&self, key: &PayloadKey, now: Timestamp) -> Result<ObjectMeta, PayloadError> {
-        let found = self.objects.get(key.path()).await.map_err(|source| self.reading(key, now, source))?;
+    async fn prove(&self, key: &PayloadKey, now: Timestamp) -> Result<ObjectMeta, PayloadError> {
+        let found = self.get(key, GetOptions::default()).await.map_err(|source| self.reading(key, now, source))?;
+        self.prove_found(key, found).await
+    }
+
+    /// A payload from where it is: on this machine while it waits for the object store, else there.
+    async fn get(&self, key: &PayloadKey, options: GetOptions) -> Result<GetResult, object_store::Error> {
+        if let Some(spool) = self.spool.as_ref().filter(|spool| spool.bytes() > 0) {
+            match spool.objects.get_opts(key.path(), options.clone()).await {
+                // It never waited, or it does not any more.
+                Err(object_store::Error::NotFound { .. }) => {}
+                found => return found,
+            }
+        }
+        self.objects.get_opts(key.path(), options).await
+    }
+
+    /// The same for what was found under its name.
+    pub(super) async fn prove_found(&self, key: &PayloadKey, found: GetResult) -> Result<ObjectMeta, PayloadError> {
         let (meta, mut stream, mut hash) = (found.meta.clone(), found.into_stream(), Sha256::new());
         while let Some(chunk) = stream.next().await {
             hash.update(&chunk.map_err(|source| PayloadError::store("read", source))?);

@@ -1,68 +1,30 @@
 use bytes::Bytes;
-use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt as _;
 use proptest::prelude::*;
-use toolplane_records::ids::{InvocationId, TenantId};
+use toolplane_records::ids::{InvocationId, InvocationKey, TenantId, path_segment};
 use toolplane_records::payload::Digest;
-use toolplane_records::time::Timestamp;
 
-use super::error::PayloadError;
+use super::conformance::{self, now, options, origin, read};
 use super::key::PayloadKey;
-use super::writer::PART_BYTES;
 use super::*;
 
-/// A little more than one part.
-const MOST: usize = PART_BYTES + 1_000_000;
-const DAY: i64 = 86_400_000;
-/// 2026-11-21T00:00:00Z.
-const NOW: i64 = 1_795_219_200_000;
+mod clouds;
+mod spool;
 
-fn origin(tenant: &str, invocation: &str) -> PayloadOrigin {
-    PayloadOrigin {
-        tenant: TenantId::from_trusted(tenant),
-        invocation_id: InvocationId::from_trusted(invocation),
-        lease_no: 3,
-        media_type: "text/plain".to_owned(),
-        made_at: Timestamp::from_millis(NOW),
-    }
-}
-
-fn now() -> Timestamp {
-    Timestamp::from_millis(NOW)
-}
-
-/// The same behaviour is asked of every object store.
 fn stores() -> (tempfile::TempDir, [PayloadStore; 2]) {
-    let options = PayloadOptions { max_bytes: MOST as u64, retention_days: Some(2) };
     let folder = tempfile::tempdir().expect("temporary folder");
-    let local = PayloadStore::local(&folder.path().join("objects"), options.clone()).expect("local store");
-    (folder, [local, PayloadStore::in_memory(options)])
-}
-
-async fn read(store: &PayloadStore, uri: &str, offset: u64, limit: u64) -> Result<Vec<u8>, PayloadError> {
-    let part = store.read_range(&uri.parse()?, offset, limit, now()).await?;
-    let chunks: Vec<Bytes> = part.stream.try_collect().await?;
-    Ok(chunks.concat())
+    let local = PayloadStore::local(&folder.path().join("objects"), options()).expect("local store");
+    (folder, [local, PayloadStore::in_memory(options())])
 }
 
 #[tokio::test]
-async fn bytes_come_back_by_range() {
-    let (_folder, stores) = stores();
-    for store in stores {
-        let payload = store.put(&origin("acme", "inv_1"), Bytes::from("0123456789")).await.expect("put");
-        let digest = Digest::of(b"0123456789");
-        assert_eq!(payload.uri, format!("toolplane://payloads/results/acme/20261121/inv_1/3-{}", digest.hex()));
-        assert_eq!((payload.digest, payload.size_bytes), (digest, 10));
-        assert_eq!(read(&store, &payload.uri, 0, 4).await.expect("head"), b"0123");
-        assert_eq!(read(&store, &payload.uri, 8, 100).await.expect("tail"), b"89");
-        assert_eq!(read(&store, &payload.uri, 10, 5).await.expect("end"), b"");
-        assert_eq!(read(&store, &payload.uri, 3, 0).await.expect("nothing"), b"");
-        let beyond = read(&store, &payload.uri, 11, 1).await.expect_err("beyond the end");
-        assert_eq!(beyond.code(), "PAYLOAD_OFFSET_OUT_OF_RANGE");
-        assert_eq!(store.read_verified(&payload, 10, now()).await.expect("whole"), "0123456789");
-        let bound = store.read_verified(&payload, 9, now()).await.expect_err("too large to read whole");
-        assert_eq!(bound.code(), "PAYLOAD_TOO_LARGE");
+async fn a_directory_and_memory_do_what_is_asked_of_every_store() {
+    let (folder, stores) = stores();
+    for store in &stores {
+        conformance::run_all(store).await;
     }
+    let staged = files(&folder.path().join("objects/staging"));
+    assert_eq!(staged.len(), 0, "{staged:?}");
 }
 
 #[tokio::test]
@@ -120,57 +82,6 @@ async fn a_payload_is_read_whole_once_to_be_proved() {
     assert!(proved().has(&after));
 }
 
-#[tokio::test]
-async fn a_long_output_is_streamed_and_leaves_nothing_behind() {
-    let (folder, stores) = stores();
-    let chunk = Bytes::from(vec![b'x'; 1_000_000]);
-    let whole = chunk.repeat(9);
-    for store in &stores {
-        for _ in 0..2 {
-            let chunks = futures_util::stream::iter((0..9).map(|_| Ok::<_, String>(chunk.clone())));
-            let payload = store.put_stream(origin("acme", "inv_2"), chunks).await.expect("put");
-            assert_eq!((payload.digest, payload.size_bytes), (Digest::of(&whole), whole.len() as u64));
-            assert_eq!(read(store, &payload.uri, 8_999_990, 50).await.expect("tail"), b"xxxxxxxxxx");
-        }
-    }
-    assert_eq!(files(&folder.path().join("objects")).len(), 1, "only the payload remains");
-}
-
-#[tokio::test]
-async fn an_output_over_the_bound_or_cut_short_is_not_kept() {
-    let (_folder, stores) = stores();
-    for store in &stores {
-        let too_large = Bytes::from(vec![0; MOST + 1]);
-        let put = store.put(&origin("acme", "inv_3"), too_large.clone()).await.expect_err("too large");
-        assert_eq!(put.code(), "PAYLOAD_TOO_LARGE");
-        let mut writer = store.writer(origin("acme", "inv_3"));
-        writer.write(too_large.slice(..PART_BYTES + 1)).await.expect("within the bound");
-        let over = writer.write(too_large.slice(..1_000_000)).await.expect_err("over the bound");
-        assert_eq!(over.code(), "PAYLOAD_TOO_LARGE");
-        writer.abort().await;
-        let broken = [Ok(Bytes::from("a")), Err("worker died")];
-        let put = store.put_stream(origin("acme", "inv_3"), futures_util::stream::iter(broken)).await;
-        assert_eq!(put.expect_err("interrupted").code(), "PAYLOAD_UPLOAD_INTERRUPTED");
-        let listed: Vec<_> = store.objects.list(None).try_collect().await.expect("list");
-        assert_eq!(listed.len(), 0);
-    }
-}
-
-#[tokio::test]
-async fn expired_is_not_the_same_as_unknown() {
-    let (_folder, stores) = stores();
-    for store in &stores {
-        let old = PayloadOrigin { made_at: Timestamp::from_millis(NOW - 3 * DAY), ..origin("acme", "inv_4") };
-        let old = store.put(&old, Bytes::from("old")).await.expect("put");
-        let fresh = store.put(&origin("acme", "inv_4"), Bytes::from("fresh")).await.expect("put");
-        assert_eq!(store.remove_expired(now()).await.expect("sweep"), 1);
-        assert_eq!(read(store, &old.uri, 0, 1).await.expect_err("expired").code(), "PAYLOAD_EXPIRED");
-        assert_eq!(read(store, &fresh.uri, 0, 9).await.expect("kept"), b"fresh");
-        let unknown = PayloadKey::new(&origin("acme", "inv_5"), Digest::of(b"?")).uri();
-        assert_eq!(read(store, &unknown, 0, 1).await.expect_err("unknown").code(), "PAYLOAD_NOT_FOUND");
-    }
-}
-
 #[test]
 fn only_addresses_of_our_making_are_taken() {
     let hex = Digest::of(b"x").hex();
@@ -192,9 +103,9 @@ fn only_addresses_of_our_making_are_taken() {
     }
 }
 
-fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+pub(super) fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("folder") {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.expect("entry").path();
         if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
     }
@@ -215,5 +126,8 @@ proptest! {
         prop_assert_eq!(key.digest(), Some(Digest::of(b"x")));
         prop_assert!(key.belongs_to(&TenantId::from_trusted(&tenant)));
         prop_assert_eq!(key.belongs_to(&TenantId::from_trusted(&other)), tenant == other);
+        let call = InvocationKey::new(&TenantId::from_trusted(&tenant), &InvocationId::from_trusted(&invocation));
+        prop_assert!(key.call().is_none_or(|found| found == call), "never another call");
+        prop_assert!(key.call().is_some() || [&tenant, &invocation].iter().any(|id| path_segment(id).contains("=h")));
     }
 }

@@ -1,21 +1,18 @@
 //! Keeping an output: one that is there as a whole, or one that is being made, with bounded memory, a running digest and nothing
-//! visible before it is whole.
+//! visible before it is whole. While the object store is away, outputs go to the spool.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
-use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{GetOptions, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
 use sha2::{Digest as _, Sha256};
 use toolplane_records::payload::{Digest, PayloadRef};
 
 use super::error::PayloadError;
 use super::key::{PayloadKey, day};
 use super::origin::PayloadOrigin;
+use super::spool::Room;
 use super::store::PayloadStore;
-
-pub(super) const STAGING: &str = "staging";
-/// Parts of one upload. S3 wants at least 5 MiB; outputs up to one part are put in a single request.
-pub(super) const PART_BYTES: usize = 8 * 1024 * 1024;
+use super::upload::Upload;
 
 /// Keeps an output as it is made.
 ///
@@ -28,8 +25,9 @@ pub struct PayloadWriter {
     origin: PayloadOrigin,
     hash: Sha256,
     size: u64,
-    part: BytesMut,
-    upload: Option<(Path, Box<dyn MultipartUpload>)>,
+    upload: Upload,
+    /// The room it has in the spool, when it goes there.
+    room: Option<Room>,
 }
 
 impl PayloadStore {
@@ -41,7 +39,8 @@ impl PayloadStore {
     ///
     /// - [`PayloadError::TooLarge`] when there are more than [`max_bytes`](Self::max_bytes) bytes; nothing is kept then.
     /// - [`PayloadError::Damaged`] when the object of this name is there already and holds other bytes.
-    /// - [`PayloadError::Store`] when the object store does not do what it is asked; trying again may help.
+    /// - [`PayloadError::Store`] when the object store does not do what it is asked and there is no spool; trying again may help.
+    /// - [`PayloadError::SpoolFull`] when it does not, and the spool is full.
     pub async fn put(&self, origin: &PayloadOrigin, bytes: Bytes) -> Result<PayloadRef, PayloadError> {
         let size_bytes = bytes.len() as u64;
         if size_bytes > self.options.max_bytes {
@@ -49,14 +48,34 @@ impl PayloadStore {
         }
         let digest = Digest::of(&bytes);
         let key = PayloadKey::new(origin, digest);
-        match self.objects.put_opts(key.path(), PutPayload::from_bytes(bytes), PutMode::Create.into()).await {
-            Ok(_) => {}
-            Err(object_store::Error::AlreadyExists { .. }) => {
-                self.prove(&key, origin.made_at).await?;
-            }
-            Err(source) => return Err(PayloadError::store("put", source)),
+        match &self.spool {
+            None => self.create(&key, &origin.media_type, bytes).await?,
+            Some(spool) if spool.is_away() => spool.put(&key, &origin.media_type, bytes).await?,
+            Some(spool) => match self.create(&key, &origin.media_type, bytes.clone()).await {
+                Err(error @ PayloadError::Store { .. }) => {
+                    spool.note_away(&error);
+                    spool.put(&key, &origin.media_type, bytes).await?;
+                }
+                kept => kept?,
+            },
         }
         Ok(key.describe(origin, digest, size_bytes))
+    }
+
+    /// Creates the object in the object store. One that is there already must have the bytes its name says.
+    pub(super) async fn create(&self, key: &PayloadKey, media_type: &str, bytes: Bytes) -> Result<(), PayloadError> {
+        use object_store::Error;
+        let attributes = self.attributes(media_type, key.digest());
+        let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
+        match self.objects.put_opts(key.path(), PutPayload::from_bytes(bytes), options).await {
+            Ok(_) => return Ok(()),
+            // Some stores answer so while another upload of this name is going on, and then have nothing of it yet.
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
+            Err(source) => return Err(PayloadError::store("put", source)),
+        }
+        let found = self.objects.get_opts(key.path(), GetOptions::default()).await;
+        let found = found.map_err(|source| PayloadError::store("read", source))?;
+        self.prove_found(key, found).await.map(drop)
     }
 
     /// Keeps a stream of bytes, holding at most one part of it in memory.
@@ -71,12 +90,13 @@ impl PayloadStore {
         let mut stream = std::pin::pin!(stream);
         let mut writer = self.writer(origin);
         while let Some(chunk) = stream.next().await {
-            match chunk {
-                Ok(chunk) => writer.write(chunk).await?,
-                Err(error) => {
-                    writer.abort().await;
-                    return Err(PayloadError::Interrupted { reason: error.to_string() });
-                }
+            let taken = match chunk {
+                Ok(chunk) => writer.write(chunk).await,
+                Err(error) => Err(PayloadError::Interrupted { reason: error.to_string() }),
+            };
+            if let Err(error) = taken {
+                writer.abort().await;
+                return Err(error);
             }
         }
         writer.finish().await
@@ -84,36 +104,36 @@ impl PayloadStore {
 
     /// A writer for an output that is still being made.
     pub fn writer(&self, origin: PayloadOrigin) -> PayloadWriter {
-        PayloadWriter::new(self.clone(), origin)
+        let room = self.spool.as_ref().filter(|spool| spool.is_away()).map(|spool| Room::new(spool.clone()));
+        let upload = match &room {
+            Some(room) => Upload::new(room.spool().objects.clone(), object_store::Attributes::new()),
+            None => Upload::new(self.objects.clone(), self.attributes(&origin.media_type, None)),
+        };
+        PayloadWriter { store: self.clone(), origin, hash: Sha256::new(), size: 0, upload, room }
     }
 }
 
 impl PayloadWriter {
-    fn new(store: PayloadStore, origin: PayloadOrigin) -> Self {
-        Self { store, origin, hash: Sha256::new(), size: 0, part: BytesMut::new(), upload: None }
-    }
-
     /// Bytes taken so far.
     pub fn size_bytes(&self) -> u64 {
         self.size
     }
 
     /// Takes the next bytes. After an error the writer is of no further use. Fails with [`PayloadError::TooLarge`] when
-    /// the output would have more than [`PayloadStore::max_bytes`] bytes, and with [`PayloadError::Store`] when a part
-    /// cannot be uploaded.
+    /// the output would have more than [`PayloadStore::max_bytes`] bytes, with [`PayloadError::Store`] when a part
+    /// cannot be uploaded, and with [`PayloadError::SpoolFull`] when it cannot be spooled.
     pub async fn write(&mut self, chunk: Bytes) -> Result<(), PayloadError> {
         let size = self.size + chunk.len() as u64;
         if size > self.store.max_bytes() {
             return Err(PayloadError::TooLarge { limit: self.store.max_bytes() });
         }
+        if let Some(room) = &mut self.room {
+            room.grow(chunk.len() as u64)?;
+        }
         self.size = size;
         self.hash.update(&chunk);
-        self.part.extend_from_slice(&chunk);
-        while self.part.len() > PART_BYTES {
-            let part = self.part.split_to(PART_BYTES).freeze();
-            self.send(part).await?;
-        }
-        Ok(())
+        let taken = self.upload.push(&day(self.origin.made_at), &chunk).await;
+        taken.inspect_err(|error| self.note_away(error))
     }
 
     /// Ends the output. When this returns the object is durable and may be named by a record.
@@ -121,44 +141,43 @@ impl PayloadWriter {
     /// Fails with [`PayloadError::Store`] when the upload cannot be ended. An output that was put as a single part can
     /// fail with [`PayloadError::Damaged`] too, as in [`PayloadStore::put`].
     pub async fn finish(mut self) -> Result<PayloadRef, PayloadError> {
-        let rest = self.part.split().freeze();
-        if self.upload.is_none() {
-            return self.store.put(&self.origin, rest).await;
+        if let Some(whole) = self.upload.whole() {
+            // It takes its own room.
+            drop(self.room.take());
+            return self.store.put(&self.origin, whole).await;
         }
-        self.send(rest).await?;
         let digest = Digest::from_bytes(self.hash.clone().finalize().into());
         let key = PayloadKey::new(&self.origin, digest);
-        let Some((staged, mut upload)) = self.upload.take() else {
-            return Err(PayloadError::Interrupted { reason: "upload has already ended".to_owned() });
-        };
-        upload.complete().await.map_err(|source| PayloadError::store("complete an upload", source))?;
-        // The target's name carries the digest of these very bytes: replacing what is there changes nothing.
-        let moved = self.store.objects.rename(&staged, key.path()).await;
-        moved.map_err(|source| PayloadError::store("publish an upload", source))?;
-        Ok(key.describe(&self.origin, digest, self.size))
+        let Self { store, origin, size, upload, room, .. } = self;
+        let day = day(origin.made_at);
+        match room {
+            Some(room) => {
+                // Once more of the same would count twice.
+                if room.spool().objects.head(key.path()).await.is_ok() {
+                    upload.abort().await;
+                } else {
+                    room.spool().note_kind(&key, &origin.media_type).await?;
+                    upload.publish(&day, &key).await?;
+                    room.keep();
+                }
+            }
+            None => {
+                let published = upload.publish(&day, &key).await;
+                published.inspect_err(|error| store.note_away(error))?;
+            }
+        }
+        Ok(key.describe(&origin, digest, size))
     }
 
     /// Gives up and removes what was uploaded, as far as the object store lets it.
     pub async fn abort(self) {
-        if let Some((staged, mut upload)) = self.upload
-            && let Err(error) = upload.abort().await
-        {
-            tracing::debug!(%staged, %error, "staged upload was not removed");
-        }
+        self.upload.abort().await;
     }
 
-    async fn send(&mut self, part: Bytes) -> Result<(), PayloadError> {
-        let (_, upload) = match &mut self.upload {
-            Some(upload) => upload,
-            None => {
-                let name = uuid::Uuid::new_v4().simple().to_string();
-                let staged = Path::from_iter([STAGING.to_owned(), day(self.origin.made_at), name]);
-                let upload = self.store.objects.put_multipart(&staged).await;
-                let upload = upload.map_err(|source| PayloadError::store("start an upload", source))?;
-                self.upload.insert((staged, upload))
-            }
-        };
-        let sent = upload.put_part(PutPayload::from_bytes(part)).await;
-        sent.map_err(|source| PayloadError::store("upload a part", source))
+    /// Whoever tries again is served by the spool.
+    fn note_away(&self, error: &PayloadError) {
+        if self.room.is_none() {
+            self.store.note_away(error);
+        }
     }
 }

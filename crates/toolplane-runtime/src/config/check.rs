@@ -172,6 +172,10 @@ impl Config {
                 return Err(ConfigError::value(key, format!("`{value}` is not between {least} and {most}")));
             }
         }
+        if self.objects.url.is_some() && self.objects.path.is_some() {
+            let rule = "names another place than `objects.path`: one of them is enough";
+            return Err(ConfigError::value("objects.url", rule));
+        }
         if let Some(path) = self.executor.mcp.read_paths.iter().find(|path| !path.is_absolute()) {
             let rule = format!("`{}` is not an absolute path", path.display());
             return Err(ConfigError::value("executor.mcp.read_paths", rule));

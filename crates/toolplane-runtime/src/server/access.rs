@@ -76,6 +76,8 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.InvocationService/WatchInvocation", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ListInvocations", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ReadPayload", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/LinkPayload", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListOrphans", &[Operator, Auditor]),
     ("toolplane.v1.InvocationService/GetPersistence", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/GetBatch", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/WatchBatch", &[Agent, Operator, Auditor]),

@@ -111,7 +111,7 @@ impl Starts {
             structured_content: None,
             ui_facing_summary: String::new(),
             error: Some(error),
-            persistence: None,
+            persistence: Vec::new(),
             resource_refs: Vec::new(),
             artifact_refs: Vec::new(),
             evidence_refs: Vec::new(),

@@ -3,8 +3,11 @@
 
 use toolplane_lifecycle::ReportedOutcome;
 use toolplane_records::error::ToolError;
+use toolplane_records::ids::DecisionId;
+use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::RedactionState;
+use toolplane_results::outputs::Decided;
 use toolplane_results::render::{model_facing, summarize};
 
 use super::effects::Effects;
@@ -50,7 +53,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         structured_content: output.structured_content,
         ui_facing_summary: summary,
         error,
-        persistence: output.kept.into_iter().map(|kept| kept.decision).max_by_key(|kept| kept.original_size_bytes),
+        persistence: decisions(output.kept),
         resource_refs: beside.resource_refs,
         artifact_refs: beside.artifact_refs,
         evidence_refs: execution
@@ -72,6 +75,19 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
 /// Whether there is anything of an output that can be read as it is.
 fn shows_something(output: &ReportedOutput) -> bool {
     output.structured_content.is_some() || output.content.iter().any(|block| block.text().is_some())
+}
+
+/// The decision about each output: that about the largest first, which stands for all where one is asked for.
+fn decisions(kept: Vec<Decided>) -> Vec<ResultPersistence> {
+    let largest = (0..kept.len()).max_by_key(|at| kept[*at].decision.original_size_bytes).unwrap_or(0);
+    let mut decisions: Vec<ResultPersistence> = kept.into_iter().map(|kept| kept.decision).collect();
+    if let Some(first) = decisions.get_mut(..=largest) {
+        first.rotate_right(1);
+    }
+    for (number, decision) in decisions.iter_mut().enumerate().skip(1) {
+        decision.decision_id = DecisionId::from_trusted(format!("{}.{}", decision.decision_id, number + 1));
+    }
+    decisions
 }
 
 /// Says how many reports of progress are not in the log.

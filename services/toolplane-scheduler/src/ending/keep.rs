@@ -121,6 +121,10 @@ pub(super) async fn keep(
     if report.output.kept.is_empty() {
         report.output.kept.push(Decided { name: String::new(), decision: report::inline(record, given, now) });
     }
+    for Decided { name, decision } in &mut report.output.kept {
+        decision.output = name.as_str().into();
+        decision.expires_at = decision.persisted_ref.is_some().then(|| payloads.kept_until(now)).flatten();
+    }
     with_loss(&mut report, outputs.loss.as_ref());
     report
 }

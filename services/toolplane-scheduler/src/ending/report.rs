@@ -226,10 +226,12 @@ pub(super) fn inline(record: &Invocation, bytes: u64, now: Timestamp) -> ResultP
         redaction_state: None,
         reason: "result_within_inline_limit".into(),
         created_at: now,
+        output: SmolStr::default(),
+        expires_at: None,
     }
 }
 
-/// The one persistence decision of a call.
+/// The first persistence decision of a call. Those of its other outputs have its id with a number.
 pub(super) fn decision_id(record: &Invocation) -> DecisionId {
     DecisionId::from_trusted(format!("persist_{}", record.invocation_id))
 }
@@ -287,7 +289,7 @@ impl Report {
 /// Whether what is stored of an ending names the bytes at `uri`.
 pub(super) fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
     let named = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(reference);
-    let decided = outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref());
+    let decided = outcome.persistence.iter().filter_map(|kept| kept.persisted_ref.as_ref());
     named.chain(decided).any(|payload| payload.uri == uri)
 }
 

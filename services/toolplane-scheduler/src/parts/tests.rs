@@ -311,7 +311,7 @@ fn succeeded(text: &str) -> Box<ReportedOutcome> {
         structured_content: None,
         ui_facing_summary: String::new(),
         error: None,
-        persistence: None,
+        persistence: Vec::new(),
         resource_refs: vec![],
         artifact_refs: vec![],
         evidence_refs: vec![],

@@ -31,6 +31,7 @@ use crate::error::CallError;
 use crate::groups::Groups;
 use crate::intake::{Preparer, SpecLimits};
 use crate::keeping::{Deletions, Holds};
+use crate::kept::Orphans;
 use crate::recheck::Approvals;
 use crate::taints::SessionTaints;
 use crate::watch::Watchers;
@@ -44,6 +45,7 @@ pub(crate) struct InvocationParts {
     pub(crate) fleet: Fleet,
     pub(crate) preparer: Arc<Preparer>,
     pub(crate) payloads: PayloadStore,
+    pub(crate) orphans: Orphans,
     pub(crate) limits: SpecLimits,
     pub(crate) approvals: Approvals,
     pub(crate) watchers: Watchers,
@@ -94,7 +96,13 @@ impl InvocationApi {
             exporting: Exporting { calls: calls.clone(), deletions: parts.deletions.clone() },
             keeping: Keeping { calls: calls.clone(), holds: parts.holds, deletions: parts.deletions },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
-            reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads, forms },
+            reading: Reading {
+                calls: calls.clone(),
+                watchers,
+                payloads: parts.payloads,
+                orphans: parts.orphans,
+                forms,
+            },
             tainted: Tainted { taints: parts.taints, clock: calls.storage().clone() },
             trails: Trails { calls },
         }
@@ -221,6 +229,20 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ListLegalHoldsRequest>,
     ) -> Result<Response<v1::ListLegalHoldsResponse>, Status> {
         reply(self.keeping.list(&Caller::of(&request)).await)
+    }
+
+    async fn link_payload(
+        &self,
+        request: Request<v1::LinkPayloadRequest>,
+    ) -> Result<Response<v1::LinkPayloadResponse>, Status> {
+        reply(self.reading.link(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn list_orphans(
+        &self,
+        request: Request<v1::ListOrphansRequest>,
+    ) -> Result<Response<v1::ListOrphansResponse>, Status> {
+        reply(self.reading.orphans(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn get_persistence(

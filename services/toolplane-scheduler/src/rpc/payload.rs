@@ -1,16 +1,20 @@
 //! Bytes a call keeps by reference: its inputs, and outputs too large to be inline.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use tonic::Status;
+use toolplane_proto::convert::field;
 use toolplane_proto::v1;
+use toolplane_proto::v1::link_payload_request::Selector as LinkSelector;
 use toolplane_proto::v1::read_payload_request::Selector;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ToolResult;
 use toolplane_results::PayloadStore;
+use toolplane_results::payload::MAX_LINK;
 use toolplane_results::payload::error::PayloadError;
 use toolplane_results::payload::key::PayloadKey;
 use toolplane_runtime::Caller;
@@ -21,6 +25,9 @@ use crate::calls::Records;
 use crate::error::CallError;
 use crate::named_payloads::outputs;
 use crate::storage::RecordError;
+
+/// For how long a link is good where nothing is said.
+const LINK_SECONDS: u32 = 600;
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>> + Send>>;
 
@@ -34,7 +41,7 @@ pub(crate) async fn read(
     chunk: usize,
 ) -> Result<Chunks, CallError> {
     let terminal = records.result(&record.key()).await?;
-    let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request)?;
+    let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request.selector.as_ref())?;
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {
         let whole = records.input(record, &kept).await?;
@@ -57,6 +64,39 @@ pub(crate) async fn read(
     Ok(messages(kept, part.offset, end, chunk, part.stream))
 }
 
+/// A link to the selected payload of `record`.
+pub(super) async fn link(
+    records: &Records,
+    payloads: &PayloadStore,
+    caller: &Caller,
+    record: &Invocation,
+    request: &v1::LinkPayloadRequest,
+) -> Result<v1::LinkPayloadResponse, CallError> {
+    let seconds = if request.expires_seconds == 0 { LINK_SECONDS } else { request.expires_seconds };
+    let expires = Duration::from_secs(seconds.into());
+    if expires > MAX_LINK {
+        return Err(CallError::invalid("expires_seconds", format!("must be at most {}", MAX_LINK.as_secs())));
+    }
+    let selector = request.selector.as_ref().map(|selector| match selector {
+        LinkSelector::Uri(uri) => Selector::Uri(uri.clone()),
+        LinkSelector::Digest(digest) => Selector::Digest(digest.clone()),
+    });
+    let terminal = records.result(&record.key()).await?;
+    let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), selector.as_ref())?;
+    let key = kept.uri.parse::<PayloadKey>().ok().filter(|key| key.belongs_to(&record.tenant));
+    let Some(key) = key else {
+        return Err(CallError::NoLink(
+            "it is kept in the store of calls, which nobody reads over a network".to_owned(),
+        ));
+    };
+    let now = records.now().await?;
+    // A link to what is not there would be a promise nobody keeps.
+    payloads.size(&key, now).await.map_err(refused)?;
+    let url = payloads.link(&key, expires).await.map_err(refused)?;
+    let expires_at = now.plus_millis(i64::from(seconds) * 1000);
+    Ok(v1::LinkPayloadResponse { url, expires_at: field::instant(expires_at), payload: Some((&kept).into()) })
+}
+
 fn out_of_range(size: u64) -> CallError {
     CallError::invalid("offset", format!("must be at most the payload's size of {size} bytes"))
 }
@@ -65,6 +105,7 @@ pub(super) fn refused(error: PayloadError) -> CallError {
     match error {
         PayloadError::OutOfRange { size, .. } => out_of_range(size),
         PayloadError::Expired { .. } => CallError::Precondition(error.to_string()),
+        PayloadError::NoLink { reason } => CallError::NoLink(reason.to_owned()),
         error => CallError::Record(RecordError::Objects(error)),
     }
 }
@@ -74,14 +115,14 @@ fn select(
     caller: &Caller,
     record: &Invocation,
     result: Option<&ToolResult>,
-    request: &v1::ReadPayloadRequest,
+    selector: Option<&Selector>,
 ) -> Result<PayloadRef, CallError> {
     let outputs: Vec<&PayloadRef> = result.map(outputs).unwrap_or_default();
     let inputs = &record.inputs;
     let inputs = [Some(&inputs.model), inputs.observable.as_ref(), inputs.permission.as_ref(), inputs.call.as_ref()];
     let inputs = inputs.into_iter().flatten().filter(|input| may_read(caller, record, input.digest));
     let mut all = outputs.iter().copied().chain(inputs);
-    let (found, asked) = match &request.selector {
+    let (found, asked) = match selector {
         Some(Selector::Uri(uri)) => (all.find(|kept| kept.uri == *uri), uri.clone()),
         Some(Selector::Digest(digest)) => {
             let wanted =

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
+use toolplane_lifecycle::Terminal;
+use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_results::PayloadStore;
 use toolplane_runtime::Caller;
@@ -17,8 +19,12 @@ use super::payload;
 use super::whole;
 use crate::calls::Calls;
 use crate::error::CallError;
+use crate::kept::Orphans;
 use crate::storage::RecordError;
 use crate::watch::Watchers;
+
+/// Most kept outputs of one `ListOrphans` answer.
+const MAX_ORPHANS: usize = 1000;
 
 /// Bytes of one `ReadPayload` message.
 const CHUNK: usize = 256 * 1024;
@@ -30,6 +36,7 @@ pub(super) struct Reading {
     pub(super) watchers: Watchers,
     pub(super) payloads: PayloadStore,
     pub(super) forms: Forms,
+    pub(super) orphans: Orphans,
 }
 
 impl Reading {
@@ -145,15 +152,16 @@ impl Reading {
         request: v1::GetPersistenceRequest,
     ) -> Result<v1::GetPersistenceResponse, CallError> {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
-        let kept = self.calls.records().result(&record.key()).await?.and_then(|terminal| terminal.persistence);
+        let terminal = self.calls.records().result(&record.key()).await?;
         let wanted = |id: &str| request.decision_id.is_empty() || request.decision_id == id;
-        let kept: Vec<_> = kept.into_iter().filter(|kept| wanted(kept.decision_id.as_str())).collect();
+        let kept = terminal.iter().flat_map(Terminal::decisions);
+        let kept: Vec<_> = kept.filter(|kept| wanted(kept.decision_id.as_str())).collect();
         if kept.is_empty() && !request.decision_id.is_empty() {
             return Err(CallError::NotFound { kind: "persistence decision", id: request.decision_id.clone() });
         }
         Ok(v1::GetPersistenceResponse {
             jsons: kept.iter().filter_map(|kept| encode::json(request.view(), kept)).collect(),
-            decisions: kept.iter().map(Into::into).collect(),
+            decisions: kept.into_iter().map(Into::into).collect(),
         })
     }
 
@@ -165,5 +173,33 @@ impl Reading {
     ) -> Result<Messages<v1::ReadPayloadResponse>, CallError> {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         payload::read(self.calls.records(), &self.payloads, caller, &record, &request, CHUNK).await
+    }
+
+    /// A link to bytes of a call, for those who may read them.
+    pub(super) async fn link(
+        &self,
+        caller: &Caller,
+        request: v1::LinkPayloadRequest,
+    ) -> Result<v1::LinkPayloadResponse, CallError> {
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
+        payload::link(self.calls.records(), &self.payloads, caller, &record, &request).await
+    }
+
+    /// Kept outputs of the caller's tenant that nobody names.
+    pub(super) async fn orphans(
+        &self,
+        caller: &Caller,
+        request: v1::ListOrphansRequest,
+    ) -> Result<v1::ListOrphansResponse, CallError> {
+        let most = usize::try_from(request.limit).unwrap_or(MAX_ORPHANS);
+        let most = if most == 0 { MAX_ORPHANS } else { most.min(MAX_ORPHANS) };
+        let (found, more) = self.orphans.list(&caller.tenant, most).await?;
+        let orphans = found.into_iter().map(|kept| v1::OrphanedPayload {
+            uri: kept.key.uri(),
+            size_bytes: kept.size_bytes,
+            kept_at: field::instant(kept.kept_at),
+        });
+        let grace_seconds = self.orphans.grace_ms().and_then(|grace| u64::try_from(grace / 1000).ok()).unwrap_or(0);
+        Ok(v1::ListOrphansResponse { orphans: orphans.collect(), more, grace_seconds })
     }
 }

@@ -76,6 +76,12 @@ fn api(error: CallError) -> ApiError {
             subject,
             retry_after: Some(WATCHERS_RETRY),
         },
+        CallError::NoLink(reason) => ApiError::FailedPrecondition {
+            reason: codes::LINK_UNSUPPORTED,
+            subject: "payload".to_owned(),
+            message: format!("there is no link to it: {reason}; read it through the cluster"),
+        },
+        CallError::Upload(error) => upload(error),
         CallError::Record(error) => record(error),
         CallError::Internal(cause) => ApiError::internal(codes::SCHEDULER_INTERNAL, cause),
     }
@@ -108,6 +114,21 @@ fn of_peer(peer: &str, status: &Status) -> ApiError {
             codes::PEER_UNAVAILABLE,
             format!("the {peer} service could not do its part ({said}); nothing was accepted"),
         ),
+    }
+}
+
+/// What was not kept. What may be tried again is unavailable, what may not a fact about the output.
+fn upload(error: PayloadError) -> ApiError {
+    tracing::warn!(%error, "an upload failed");
+    let message = error.to_string();
+    match error {
+        PayloadError::TooLarge { .. } => {
+            ApiError::FailedPrecondition { reason: codes::UPLOAD_TOO_LARGE, subject: "payload".to_owned(), message }
+        }
+        PayloadError::SpoolFull { .. } => ApiError::unavailable(codes::SPOOL_FULL, message),
+        PayloadError::Interrupted { .. } => ApiError::unavailable(codes::UPLOAD_INTERRUPTED, message),
+        PayloadError::Damaged { .. } => ApiError::Damaged { reason: codes::STORE_DAMAGED, message },
+        _ => ApiError::unavailable(codes::OBJECTS_UNAVAILABLE, "the object store does not answer"),
     }
 }
 
@@ -210,6 +231,18 @@ mod tests {
         let unsafe_store = StoreError::Unsafe { reason: "Redis may lose what it has answered".to_owned() };
         let status = of(CallError::Record(RecordError::Store(unsafe_store)));
         assert_eq!((status.code(), reason(&status).as_deref()), (Code::Unavailable, Some("STORE_UNSAFE")));
+    }
+
+    #[test]
+    fn an_upload_that_fails_says_whether_it_may_be_tried_again() {
+        for (error, code, said) in [
+            (PayloadError::TooLarge { limit: 7 }, Code::FailedPrecondition, "UPLOAD_TOO_LARGE"),
+            (PayloadError::SpoolFull { limit: 7 }, Code::Unavailable, "SPOOL_FULL"),
+            (PayloadError::Interrupted { reason: "gone".to_owned() }, Code::Unavailable, "UPLOAD_INTERRUPTED"),
+        ] {
+            let status = of(CallError::Upload(error));
+            assert_eq!((status.code(), reason(&status).as_deref()), (code, Some(said)), "{status}");
+        }
     }
 
     #[test]

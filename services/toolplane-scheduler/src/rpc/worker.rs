@@ -112,15 +112,8 @@ impl WorkerService for WorkerApi {
         });
         // A mutant keeps the bytes where they are lost.
         let lost = mutant(Mutant::RecordBeforePayload).then(|| PayloadStore::in_memory(Default::default()));
-        let kept = lost.as_ref().unwrap_or(&self.payloads).put_stream(origin, chunks).await.map_err(|error| {
-            let retryable = error.is_retryable();
-            tracing::warn!(%error, "an upload failed");
-            if retryable {
-                Status::unavailable(error.to_string())
-            } else {
-                Status::failed_precondition(error.to_string())
-            }
-        })?;
+        let kept = lost.as_ref().unwrap_or(&self.payloads).put_stream(origin, chunks).await;
+        let kept = kept.map_err(|error| status::of(CallError::Upload(error)))?;
         Ok(Response::new(v1::UploadPayloadResponse { payload: Some((&kept).into()) }))
     }
 }

@@ -262,7 +262,7 @@ fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
         structured_content: None,
         ui_facing_summary: String::new(),
         error: None,
-        persistence: None,
+        persistence: Vec::new(),
         resource_refs: vec![],
         artifact_refs: vec![],
         evidence_refs: vec![],

@@ -125,5 +125,7 @@ fn persistence() -> ResultPersistence {
         redaction_state: Some(RedactionState::None),
         reason: "result_exceeded_inline_limit".into(),
         created_at: at(30),
+        output: "stdout".into(),
+        expires_at: Some(at(90)),
     }
 }

@@ -303,6 +303,54 @@ class ReadPayloadRequest(_message.Message):
     limit: int
     def __init__(self, invocation_id: _Optional[str] = ..., uri: _Optional[str] = ..., digest: _Optional[str] = ..., offset: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
 
+class LinkPayloadRequest(_message.Message):
+    __slots__ = ("invocation_id", "uri", "digest", "expires_seconds")
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    URI_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    invocation_id: str
+    uri: str
+    digest: str
+    expires_seconds: int
+    def __init__(self, invocation_id: _Optional[str] = ..., uri: _Optional[str] = ..., digest: _Optional[str] = ..., expires_seconds: _Optional[int] = ...) -> None: ...
+
+class LinkPayloadResponse(_message.Message):
+    __slots__ = ("url", "expires_at", "payload")
+    URL_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    url: str
+    expires_at: _timestamp_pb2.Timestamp
+    payload: _payload_pb2.PayloadRef
+    def __init__(self, url: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., payload: _Optional[_Union[_payload_pb2.PayloadRef, _Mapping]] = ...) -> None: ...
+
+class ListOrphansRequest(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
+class OrphanedPayload(_message.Message):
+    __slots__ = ("uri", "size_bytes", "kept_at")
+    URI_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    KEPT_AT_FIELD_NUMBER: _ClassVar[int]
+    uri: str
+    size_bytes: int
+    kept_at: _timestamp_pb2.Timestamp
+    def __init__(self, uri: _Optional[str] = ..., size_bytes: _Optional[int] = ..., kept_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListOrphansResponse(_message.Message):
+    __slots__ = ("orphans", "more", "grace_seconds")
+    ORPHANS_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    GRACE_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    orphans: _containers.RepeatedCompositeFieldContainer[OrphanedPayload]
+    more: bool
+    grace_seconds: int
+    def __init__(self, orphans: _Optional[_Iterable[_Union[OrphanedPayload, _Mapping]]] = ..., more: bool = ..., grace_seconds: _Optional[int] = ...) -> None: ...
+
 class ReadPayloadResponse(_message.Message):
     __slots__ = ("data", "offset", "total_size_bytes", "media_type", "sha256", "eof")
     DATA_FIELD_NUMBER: _ClassVar[int]

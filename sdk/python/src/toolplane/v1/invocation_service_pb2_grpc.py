@@ -86,6 +86,16 @@ class InvocationServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadResponse.FromString,
                 _registered_method=True)
+        self.LinkPayload = channel.unary_unary(
+                '/toolplane.v1.InvocationService/LinkPayload',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadResponse.FromString,
+                _registered_method=True)
+        self.ListOrphans = channel.unary_unary(
+                '/toolplane.v1.InvocationService/ListOrphans',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansResponse.FromString,
+                _registered_method=True)
         self.GetPersistence = channel.unary_unary(
                 '/toolplane.v1.InvocationService/GetPersistence',
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.GetPersistenceRequest.SerializeToString,
@@ -261,6 +271,20 @@ class InvocationServiceServicer(object):
 
     def ReadPayload(self, request, context):
         """Reads bytes that a call keeps by reference, whole or in part.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def LinkPayload(self, request, context):
+        """Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOrphans(self, request, context):
+        """Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -459,6 +483,16 @@ def add_InvocationServiceServicer_to_server(servicer, server):
                     servicer.ReadPayload,
                     request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadResponse.SerializeToString,
+            ),
+            'LinkPayload': grpc.unary_unary_rpc_method_handler(
+                    servicer.LinkPayload,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadResponse.SerializeToString,
+            ),
+            'ListOrphans': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOrphans,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansResponse.SerializeToString,
             ),
             'GetPersistence': grpc.unary_unary_rpc_method_handler(
                     servicer.GetPersistence,
@@ -833,6 +867,60 @@ class InvocationService(object):
             '/toolplane.v1.InvocationService/ReadPayload',
             toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadRequest.SerializeToString,
             toolplane_dot_v1_dot_invocation__service__pb2.ReadPayloadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def LinkPayload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/LinkPayload',
+            toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.LinkPayloadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOrphans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ListOrphans',
+            toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ListOrphansResponse.FromString,
             options,
             channel_credentials,
             insecure,

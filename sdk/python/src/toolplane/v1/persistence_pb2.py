@@ -27,7 +27,7 @@ from toolplane.v1 import payload_pb2 as toolplane_dot_v1_dot_payload__pb2
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etoolplane/v1/persistence.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\xd3\x03\n\x11ResultPersistence\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\x15\n\rinvocation_id\x18\x03 \x01(\t\x12\x11\n\tresult_id\x18\x04 \x01(\t\x12\x33\n\x08strategy\x18\x05 \x01(\x0e\x32!.toolplane.v1.PersistenceStrategy\x12\x35\n\tthreshold\x18\x06 \x01(\x0b\x32\".toolplane.v1.PersistenceThreshold\x12\x1b\n\x13original_size_bytes\x18\x07 \x01(\x04\x12\x1f\n\x12preview_size_bytes\x18\x08 \x01(\x04H\x00\x88\x01\x01\x12/\n\rpersisted_ref\x18\t \x01(\x0b\x32\x18.toolplane.v1.PayloadRef\x12\x35\n\x0fredaction_state\x18\n \x01(\x0e\x32\x1c.toolplane.v1.RedactionState\x12\x0e\n\x06reason\x18\x0b \x01(\t\x12.\n\ncreated_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x15\n\x13_preview_size_bytes\"~\n\x14PersistenceThreshold\x12\x1d\n\x10max_inline_chars\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x1d\n\x10max_inline_bytes\x18\x02 \x01(\x04H\x01\x88\x01\x01\x42\x13\n\x11_max_inline_charsB\x13\n\x11_max_inline_bytesb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etoolplane/v1/persistence.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\x93\x04\n\x11ResultPersistence\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\x15\n\rinvocation_id\x18\x03 \x01(\t\x12\x11\n\tresult_id\x18\x04 \x01(\t\x12\x33\n\x08strategy\x18\x05 \x01(\x0e\x32!.toolplane.v1.PersistenceStrategy\x12\x35\n\tthreshold\x18\x06 \x01(\x0b\x32\".toolplane.v1.PersistenceThreshold\x12\x1b\n\x13original_size_bytes\x18\x07 \x01(\x04\x12\x1f\n\x12preview_size_bytes\x18\x08 \x01(\x04H\x00\x88\x01\x01\x12/\n\rpersisted_ref\x18\t \x01(\x0b\x32\x18.toolplane.v1.PayloadRef\x12\x35\n\x0fredaction_state\x18\n \x01(\x0e\x32\x1c.toolplane.v1.RedactionState\x12\x0e\n\x06reason\x18\x0b \x01(\t\x12.\n\ncreated_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06output\x18\r \x01(\t\x12.\n\nexpires_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x15\n\x13_preview_size_bytes\"~\n\x14PersistenceThreshold\x12\x1d\n\x10max_inline_chars\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x1d\n\x10max_inline_bytes\x18\x02 \x01(\x04H\x01\x88\x01\x01\x42\x13\n\x11_max_inline_charsB\x13\n\x11_max_inline_bytesb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,7 +35,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.persistence_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RESULTPERSISTENCE']._serialized_start=141
-  _globals['_RESULTPERSISTENCE']._serialized_end=608
-  _globals['_PERSISTENCETHRESHOLD']._serialized_start=610
-  _globals['_PERSISTENCETHRESHOLD']._serialized_end=736
+  _globals['_RESULTPERSISTENCE']._serialized_end=672
+  _globals['_PERSISTENCETHRESHOLD']._serialized_start=674
+  _globals['_PERSISTENCETHRESHOLD']._serialized_end=800
 # @@protoc_insertion_point(module_scope)

@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ResultPersistence(_message.Message):
-    __slots__ = ("schema_version", "decision_id", "invocation_id", "result_id", "strategy", "threshold", "original_size_bytes", "preview_size_bytes", "persisted_ref", "redaction_state", "reason", "created_at")
+    __slots__ = ("schema_version", "decision_id", "invocation_id", "result_id", "strategy", "threshold", "original_size_bytes", "preview_size_bytes", "persisted_ref", "redaction_state", "reason", "created_at", "output", "expires_at")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,8 @@ class ResultPersistence(_message.Message):
     REDACTION_STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     decision_id: str
     invocation_id: str
@@ -36,7 +38,9 @@ class ResultPersistence(_message.Message):
     redaction_state: _vocabulary_pb2.RedactionState
     reason: str
     created_at: _timestamp_pb2.Timestamp
-    def __init__(self, schema_version: _Optional[str] = ..., decision_id: _Optional[str] = ..., invocation_id: _Optional[str] = ..., result_id: _Optional[str] = ..., strategy: _Optional[_Union[_vocabulary_pb2.PersistenceStrategy, str]] = ..., threshold: _Optional[_Union[PersistenceThreshold, _Mapping]] = ..., original_size_bytes: _Optional[int] = ..., preview_size_bytes: _Optional[int] = ..., persisted_ref: _Optional[_Union[_payload_pb2.PayloadRef, _Mapping]] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., reason: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    output: str
+    expires_at: _timestamp_pb2.Timestamp
+    def __init__(self, schema_version: _Optional[str] = ..., decision_id: _Optional[str] = ..., invocation_id: _Optional[str] = ..., result_id: _Optional[str] = ..., strategy: _Optional[_Union[_vocabulary_pb2.PersistenceStrategy, str]] = ..., threshold: _Optional[_Union[PersistenceThreshold, _Mapping]] = ..., original_size_bytes: _Optional[int] = ..., preview_size_bytes: _Optional[int] = ..., persisted_ref: _Optional[_Union[_payload_pb2.PayloadRef, _Mapping]] = ..., redaction_state: _Optional[_Union[_vocabulary_pb2.RedactionState, str]] = ..., reason: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., output: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PersistenceThreshold(_message.Message):
     __slots__ = ("max_inline_chars", "max_inline_bytes")

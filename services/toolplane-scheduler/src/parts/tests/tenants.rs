@@ -156,7 +156,7 @@ async fn ids_at_their_bound_live_a_whole_life_on_every_store() {
                 "strategy": "inline", "original_size_bytes": 1, "reason": "r", "created_at": "2026-01-01T00:00:00Z",
             }))
             .unwrap();
-        let outcome = ReportedOutcome { persistence: Some(persistence), ..*succeeded("done") };
+        let outcome = ReportedOutcome { persistence: vec![persistence], ..*succeeded("done") };
         let outcome = Box::new(outcome);
         let complete = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         bench.parts.calls.command(&lease.call(), complete).await.unwrap();

@@ -27,7 +27,10 @@ pub(super) fn checked(report: &Report, out: &mut Output) -> Result<CommandOutcom
             out.line(format!("  does not open: {fatal}"))?;
         }
     }
-    out.line(format!("payloads: {} files", report.objects.files))?;
+    match &report.objects.elsewhere {
+        Some(bucket) => out.line(format!("payloads: in {bucket}, not looked at"))?,
+        None => out.line(format!("payloads: {} files", report.objects.files))?,
+    }
     for Named { kind, name, reason } in &report.objects.damaged {
         out.line(format!("  damaged  {kind} {name}: {reason}"))?;
     }
@@ -53,7 +56,7 @@ pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> 
     if !copied.not_included.is_empty() {
         let roles = copied.not_included.join(", ");
         out.note(&format!(
-            "what these roles keep is in Redis: back that up with its own means, at the same time: {roles}"
+            "not in the backup, because it is kept elsewhere; back that up with its own means, at the same time: {roles}"
         ))?;
     }
     for Named { kind, name, reason } in &copied.missing {

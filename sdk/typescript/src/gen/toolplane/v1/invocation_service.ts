@@ -29,7 +29,7 @@ import { ToolHook } from "./hook.js";
 import { CancelFacts, Invocation } from "./invocation.js";
 import { LegalHold } from "./legal_hold.js";
 import { InputMutation } from "./mutation.js";
-import { JsonPayload } from "./payload.js";
+import { JsonPayload, PayloadRef } from "./payload.js";
 import { ResultPersistence } from "./persistence.js";
 import { ToolResult } from "./result.js";
 import { DecisionExplanation } from "./rule.js";
@@ -379,6 +379,60 @@ export interface ReadPayloadRequest {
   offset: bigint;
   /** Most bytes to send; to the end when 0. */
   limit: bigint;
+}
+
+/** Asks for a link to bytes of a call. */
+export interface LinkPayloadRequest {
+  /** The call that keeps them. */
+  invocationId: string;
+  selector:
+    | //
+    /** By the uri of a reference of this call. */
+    { $case: "uri"; value: string }
+    | //
+    /** By digest, `sha256:<hex>`. */
+    { $case: "digest"; value: string }
+    | undefined;
+  /** For how long it is good, in seconds, at most 7 days; 10 minutes when 0. */
+  expiresSeconds: number;
+}
+
+/** A link. */
+export interface LinkPayloadResponse {
+  /** Where the bytes can be read with a plain GET. It is a secret: whoever has it can read them. */
+  url: string;
+  /** Until when. */
+  expiresAt:
+    | Date
+    | undefined;
+  /** What it leads to. */
+  payload: PayloadRef | undefined;
+}
+
+/** Asks for kept outputs that nobody names. */
+export interface ListOrphansRequest {
+  /** Most of them to list; 0 and larger values take the server's own, 1000. */
+  limit: number;
+}
+
+/** A kept output that nobody names. */
+export interface OrphanedPayload {
+  /** Its address. */
+  uri: string;
+  /** How many bytes it has. */
+  sizeBytes: bigint;
+  /** When it was kept. */
+  keptAt: Date | undefined;
+}
+
+/** Kept outputs that nobody names. */
+export interface ListOrphansResponse {
+  /** What was found, at most 1000. */
+  orphans: OrphanedPayload[];
+  /** There are more. */
+  more: boolean;
+  /** How old one must be before it is removed, in seconds; none is removed when 0. */
+  graceSeconds: bigint;
 }
 
 /** Bytes in order. */
@@ -3074,6 +3128,413 @@ export const ReadPayloadRequest: MessageFns<ReadPayloadRequest> = {
     }
     message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
     message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
+    return message;
+  },
+};
+
+function createBaseLinkPayloadRequest(): LinkPayloadRequest {
+  return { invocationId: "", selector: undefined, expiresSeconds: 0 };
+}
+
+export const LinkPayloadRequest: MessageFns<LinkPayloadRequest> = {
+  encode(message: LinkPayloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.invocationId !== "") {
+      writer.uint32(10).string(message.invocationId);
+    }
+    switch (message.selector?.$case) {
+      case "uri":
+        writer.uint32(18).string(message.selector.value);
+        break;
+      case "digest":
+        writer.uint32(26).string(message.selector.value);
+        break;
+    }
+    if (message.expiresSeconds !== 0) {
+      writer.uint32(32).uint32(message.expiresSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LinkPayloadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLinkPayloadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invocationId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.selector = { $case: "uri", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.selector = { $case: "digest", value: reader.string() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.expiresSeconds = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LinkPayloadRequest>): LinkPayloadRequest {
+    return LinkPayloadRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LinkPayloadRequest>): LinkPayloadRequest {
+    const message = createBaseLinkPayloadRequest();
+    message.invocationId = object.invocationId ?? "";
+    switch (object.selector?.$case) {
+      case "uri": {
+        if (object.selector?.value !== undefined && object.selector?.value !== null) {
+          message.selector = { $case: "uri", value: object.selector.value };
+        }
+        break;
+      }
+      case "digest": {
+        if (object.selector?.value !== undefined && object.selector?.value !== null) {
+          message.selector = { $case: "digest", value: object.selector.value };
+        }
+        break;
+      }
+    }
+    message.expiresSeconds = object.expiresSeconds ?? 0;
+    return message;
+  },
+};
+
+function createBaseLinkPayloadResponse(): LinkPayloadResponse {
+  return { url: "", expiresAt: undefined, payload: undefined };
+}
+
+export const LinkPayloadResponse: MessageFns<LinkPayloadResponse> = {
+  encode(message: LinkPayloadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.url !== "") {
+      writer.uint32(10).string(message.url);
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(18).fork()).join();
+    }
+    if (message.payload !== undefined) {
+      PayloadRef.encode(message.payload, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LinkPayloadResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLinkPayloadResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.payload = PayloadRef.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LinkPayloadResponse>): LinkPayloadResponse {
+    return LinkPayloadResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LinkPayloadResponse>): LinkPayloadResponse {
+    const message = createBaseLinkPayloadResponse();
+    message.url = object.url ?? "";
+    message.expiresAt = object.expiresAt ?? undefined;
+    message.payload = (object.payload !== undefined && object.payload !== null)
+      ? PayloadRef.fromPartial(object.payload)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListOrphansRequest(): ListOrphansRequest {
+  return { limit: 0 };
+}
+
+export const ListOrphansRequest: MessageFns<ListOrphansRequest> = {
+  encode(message: ListOrphansRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.limit !== 0) {
+      writer.uint32(8).uint32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOrphansRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOrphansRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOrphansRequest>): ListOrphansRequest {
+    return ListOrphansRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListOrphansRequest>): ListOrphansRequest {
+    const message = createBaseListOrphansRequest();
+    message.limit = object.limit ?? 0;
+    return message;
+  },
+};
+
+function createBaseOrphanedPayload(): OrphanedPayload {
+  return { uri: "", sizeBytes: 0n, keptAt: undefined };
+}
+
+export const OrphanedPayload: MessageFns<OrphanedPayload> = {
+  encode(message: OrphanedPayload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uri !== "") {
+      writer.uint32(10).string(message.uri);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asUintN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.sizeBytes);
+    }
+    if (message.keptAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.keptAt), writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OrphanedPayload {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOrphanedPayload();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uri = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sizeBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.keptAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OrphanedPayload>): OrphanedPayload {
+    return OrphanedPayload.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OrphanedPayload>): OrphanedPayload {
+    const message = createBaseOrphanedPayload();
+    message.uri = object.uri ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.keptAt = object.keptAt ?? undefined;
+    return message;
+  },
+};
+
+function createBaseListOrphansResponse(): ListOrphansResponse {
+  return { orphans: [], more: false, graceSeconds: 0n };
+}
+
+export const ListOrphansResponse: MessageFns<ListOrphansResponse> = {
+  encode(message: ListOrphansResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.orphans) {
+      OrphanedPayload.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.more !== false) {
+      writer.uint32(16).bool(message.more);
+    }
+    if (message.graceSeconds !== 0n) {
+      if (BigInt.asUintN(64, message.graceSeconds) !== message.graceSeconds) {
+        throw new globalThis.Error("value provided for field message.graceSeconds of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.graceSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOrphansResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOrphansResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.orphans.push(OrphanedPayload.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.graceSeconds = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOrphansResponse>): ListOrphansResponse {
+    return ListOrphansResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListOrphansResponse>): ListOrphansResponse {
+    const message = createBaseListOrphansResponse();
+    message.orphans = object.orphans?.map((e) => OrphanedPayload.fromPartial(e)) || [];
+    message.more = object.more ?? false;
+    message.graceSeconds = (object.graceSeconds !== undefined && object.graceSeconds !== null)
+      ? BigInt(object.graceSeconds)
+      : 0n;
     return message;
   },
 };
@@ -6847,6 +7308,26 @@ export const InvocationServiceService = {
     responseSerialize: (value: ReadPayloadResponse): Buffer => Buffer.from(ReadPayloadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReadPayloadResponse => ReadPayloadResponse.decode(value),
   },
+  /** Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while. */
+  linkPayload: {
+    path: "/toolplane.v1.InvocationService/LinkPayload" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LinkPayloadRequest): Buffer => Buffer.from(LinkPayloadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LinkPayloadRequest => LinkPayloadRequest.decode(value),
+    responseSerialize: (value: LinkPayloadResponse): Buffer => Buffer.from(LinkPayloadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LinkPayloadResponse => LinkPayloadResponse.decode(value),
+  },
+  /** Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed. */
+  listOrphans: {
+    path: "/toolplane.v1.InvocationService/ListOrphans" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListOrphansRequest): Buffer => Buffer.from(ListOrphansRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListOrphansRequest => ListOrphansRequest.decode(value),
+    responseSerialize: (value: ListOrphansResponse): Buffer => Buffer.from(ListOrphansResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListOrphansResponse => ListOrphansResponse.decode(value),
+  },
   /** Reads the persistence decisions of a call, or one by id. */
   getPersistence: {
     path: "/toolplane.v1.InvocationService/GetPersistence" as const,
@@ -7075,6 +7556,10 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listInvocations: handleUnaryCall<ListInvocationsRequest, ListInvocationsResponse>;
   /** Reads bytes that a call keeps by reference, whole or in part. */
   readPayload: handleServerStreamingCall<ReadPayloadRequest, ReadPayloadResponse>;
+  /** Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while. */
+  linkPayload: handleUnaryCall<LinkPayloadRequest, LinkPayloadResponse>;
+  /** Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed. */
+  listOrphans: handleUnaryCall<ListOrphansRequest, ListOrphansResponse>;
   /** Reads the persistence decisions of a call, or one by id. */
   getPersistence: handleUnaryCall<GetPersistenceRequest, GetPersistenceResponse>;
   /** Lists the recorded changes of a call's inputs, oldest first. */
@@ -7257,6 +7742,38 @@ export interface InvocationServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<ReadPayloadResponse>;
+  /** Makes a link under which bytes that a call keeps by reference can be read from the object store, by whoever has it, for a while. */
+  linkPayload(
+    request: LinkPayloadRequest,
+    callback: (error: ServiceError | null, response: LinkPayloadResponse) => void,
+  ): ClientUnaryCall;
+  linkPayload(
+    request: LinkPayloadRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: LinkPayloadResponse) => void,
+  ): ClientUnaryCall;
+  linkPayload(
+    request: LinkPayloadRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: LinkPayloadResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists kept outputs that their ended call does not name: what a crash left behind, and what will be removed. */
+  listOrphans(
+    request: ListOrphansRequest,
+    callback: (error: ServiceError | null, response: ListOrphansResponse) => void,
+  ): ClientUnaryCall;
+  listOrphans(
+    request: ListOrphansRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListOrphansResponse) => void,
+  ): ClientUnaryCall;
+  listOrphans(
+    request: ListOrphansRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListOrphansResponse) => void,
+  ): ClientUnaryCall;
   /** Reads the persistence decisions of a call, or one by id. */
   getPersistence(
     request: GetPersistenceRequest,

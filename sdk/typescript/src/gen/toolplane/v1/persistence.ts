@@ -11,7 +11,7 @@ export const protobufPackage = "toolplane.v1";
 
 export const protobufFileName = "toolplane/v1/persistence.proto";
 
-/** How the bytes of one result are kept, and why. */
+/** How the bytes of one output of a result are kept, and why. */
 export interface ResultPersistence {
   /** Version of the standard, `0.2.0`. */
   schemaVersion: string;
@@ -42,7 +42,13 @@ export interface ResultPersistence {
   /** Machine-readable reason, e.g. `result_exceeded_inline_limit`. */
   reason: string;
   /** When it was decided. */
-  createdAt: Date | undefined;
+  createdAt:
+    | Date
+    | undefined;
+  /** Which output of the result, e.g. `stdout`; empty when there is nothing to tell apart. */
+  output: string;
+  /** Until when the whole output is kept; without a limit when absent. */
+  expiresAt: Date | undefined;
 }
 
 /** The bound that led to a persistence decision. */
@@ -69,6 +75,8 @@ function createBaseResultPersistence(): ResultPersistence {
     redactionState: 0,
     reason: "",
     createdAt: undefined,
+    output: "",
+    expiresAt: undefined,
   };
 }
 
@@ -115,6 +123,12 @@ export const ResultPersistence: MessageFns<ResultPersistence> = {
     }
     if (message.createdAt !== undefined) {
       Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(98).fork()).join();
+    }
+    if (message.output !== "") {
+      writer.uint32(106).string(message.output);
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -228,6 +242,22 @@ export const ResultPersistence: MessageFns<ResultPersistence> = {
             message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.output = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -265,6 +295,8 @@ export const ResultPersistence: MessageFns<ResultPersistence> = {
     message.redactionState = object.redactionState ?? 0;
     message.reason = object.reason ?? "";
     message.createdAt = object.createdAt ?? undefined;
+    message.output = object.output ?? "";
+    message.expiresAt = object.expiresAt ?? undefined;
     return message;
   },
 };
