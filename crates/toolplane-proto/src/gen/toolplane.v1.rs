@@ -2265,6 +2265,26 @@ pub struct CallAssurance {
     #[prost(string, repeated, tag = "5")]
     pub taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+/// What was found in outputs that the caller of a call was given before, so that rules about `taint:<label>` are about the call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Taint {
+    /// What was found: `instructions`, `markup`, `invisible`, or `untrusted` for an output of a tool whose author is not trusted.
+    #[prost(string, tag = "1")]
+    pub label: ::prost::alloc::string::String,
+    /// Calls whose outputs had it, the newest last; of many, the first four and the newest four.
+    #[prost(string, repeated, tag = "2")]
+    pub invocation_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// When the first of them ended.
+    #[prost(message, optional, tag = "3")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// What the platform knows to taint a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct KnownTaints {
+    /// One for each label; empty where the session of the call was followed and nothing was found.
+    #[prost(message, repeated, tag = "1")]
+    pub taints: ::prost::alloc::vec::Vec<Taint>,
+}
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SchedulerPolicy {
@@ -3641,6 +3661,44 @@ impl ProcessStdin {
         }
     }
 }
+/// The form in which a call is told beside its records.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FormSpec {
+    /// Which form: `record`, `acp`, `acp-terminal`, `mcp`, `openai-responses`, `openai-chat`, `anthropic`, `gemini`, `a2a`, `tool-result`,
+    /// `cloudevents`, `cloudevents-protobuf` or `in-toto`. None when empty; another word is refused.
+    #[prost(string, tag = "1")]
+    pub view: ::prost::alloc::string::String,
+    /// The reader's session, e.g. `sessionId` of ACP or `contextId` of A2A; the session of the call when empty.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// Where the workspace is on the reader's machine: whole paths of files begin there. `/workspace` when empty.
+    #[prost(string, tag = "3")]
+    pub workspace_root: ::prost::alloc::string::String,
+    /// What the reader calls the call; the id the model gave it when empty, and ours where it gave none.
+    #[prost(string, tag = "4")]
+    pub call_id: ::prost::alloc::string::String,
+}
+/// A call, or a step of it, in a form.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Formed {
+    /// Media type of the form, e.g. `application/cloudevents+json`.
+    #[prost(string, tag = "1")]
+    pub media_type: ::prost::alloc::string::String,
+    #[prost(oneof = "formed::Body", tags = "2, 3")]
+    pub body: ::core::option::Option<formed::Body>,
+}
+/// Nested message and enum types in `Formed`.
+pub mod formed {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Body {
+        /// JSON.
+        #[prost(message, tag = "2")]
+        Json(super::JsonPayload),
+        /// Bytes of another kind, e.g. protobuf.
+        #[prost(bytes, tag = "3")]
+        Binary(::prost::bytes::Bytes),
+    }
+}
 /// One run of one hook at one point of one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolHook {
@@ -4805,6 +4863,12 @@ pub struct Invocation {
     /// Its caller does not wait for it: each stage is told as progress.
     #[prost(bool, tag = "70")]
     pub background: bool,
+    /// What taints it: what was found in outputs that its session was given before, or that it names as evidence.
+    #[prost(message, repeated, tag = "71")]
+    pub inherited_taints: ::prost::alloc::vec::Vec<Taint>,
+    /// Labels of what its output has that taints what is made from it.
+    #[prost(string, repeated, tag = "72")]
+    pub output_taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// What the protocol the call came by calls it.
     #[prost(message, optional, tag = "80")]
     pub native_ids: ::core::option::Option<NativeIds>,
@@ -6006,6 +6070,9 @@ pub struct CallRequest {
     /// the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub wait_ms: u32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// How a call ended, or that it has not.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6020,6 +6087,9 @@ pub struct CallResponse {
     /// its caller something (`pending_input`).
     #[prost(message, optional, tag = "3")]
     pub invocation: ::core::option::Option<Invocation>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "4")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6027,6 +6097,9 @@ pub struct InvokeRequest {
     /// The call.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<InvocationSpec>,
+    /// Tells each step in this form too.
+    #[prost(message, optional, tag = "2")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// What happened since the message before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6040,6 +6113,9 @@ pub struct InvokeResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
+    #[prost(message, repeated, tag = "4")]
+    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks for a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6070,6 +6146,9 @@ pub struct GetInvocationRequest {
     /// Return the four inputs by value too, where the caller may see them.
     #[prost(bool, tag = "3")]
     pub include_inputs: bool,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "4")]
+    pub form: ::core::option::Option<FormSpec>,
     /// Return what was decided, changed, run and kept too, and the log.
     #[prost(bool, tag = "20")]
     pub include_trail: bool,
@@ -6089,6 +6168,9 @@ pub struct GetInvocationResponse {
     /// The result as the standard's JSON, with view JSON, once it has ended.
     #[prost(message, optional, tag = "4")]
     pub result_json: ::core::option::Option<JsonPayload>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "5")]
+    pub formed: ::core::option::Option<Formed>,
     /// What else there is about the call, when it was asked for.
     #[prost(message, optional, tag = "20")]
     pub trail: ::core::option::Option<InvocationTrail>,
@@ -6127,6 +6209,9 @@ pub struct GetResultRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// The terminal result of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6137,6 +6222,9 @@ pub struct GetResultResponse {
     /// The result as the standard's JSON, with view JSON.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+    /// The call in the form that was asked for.
+    #[prost(message, optional, tag = "3")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to wait.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6148,6 +6236,9 @@ pub struct WaitInvocationRequest {
     /// (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub timeout_ms: u32,
+    /// Tells the call in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// The call in its state after the wait.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6161,6 +6252,9 @@ pub struct WaitInvocationResponse {
     /// Its result, once it has ended.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
+    #[prost(message, optional, tag = "4")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Asks to follow a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6171,6 +6265,9 @@ pub struct WatchInvocationRequest {
     /// The first sequence to send; from the start when 0.
     #[prost(uint64, tag = "2")]
     pub from_seq: u64,
+    /// Tells each step in this form too.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// Events in order.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6184,6 +6281,9 @@ pub struct WatchInvocationResponse {
     /// Only in the last message.
     #[prost(message, optional, tag = "3")]
     pub result: ::core::option::Option<ToolResult>,
+    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
+    #[prost(message, repeated, tag = "4")]
+    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks to cancel.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6497,6 +6597,84 @@ pub struct ListWorkersResponse {
     #[prost(string, tag = "3")]
     pub scheduler: ::prost::alloc::string::String,
 }
+/// Asks which sessions are tainted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSessionTaintsRequest {
+    /// Only this session, when given.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Most sessions per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// The sessions.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSessionTaintsResponse {
+    /// The sessions.
+    #[prost(message, repeated, tag = "1")]
+    pub sessions: ::prost::alloc::vec::Vec<SessionTaints>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// What the calls of a session carry.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SessionTaints {
+    /// The session.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// One for each label; empty where all of them were cleared.
+    #[prost(message, repeated, tag = "2")]
+    pub taints: ::prost::alloc::vec::Vec<Taint>,
+    /// When it was given the last output that taints.
+    #[prost(message, optional, tag = "3")]
+    pub tainted_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Until when this is kept, if no other output comes.
+    #[prost(message, optional, tag = "4")]
+    pub kept_until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who cleared what of it, the newest last; of many, the newest eight.
+    #[prost(message, repeated, tag = "5")]
+    pub cleared: ::prost::alloc::vec::Vec<ClearedTaints>,
+}
+/// What somebody took away from a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearedTaints {
+    /// The labels that were there.
+    #[prost(string, repeated, tag = "1")]
+    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Who did it, by the name of the credential.
+    #[prost(string, tag = "2")]
+    pub by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "3")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Clears what taints a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearSessionTaintsRequest {
+    /// The session.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only these labels; all when empty.
+    #[prost(string, repeated, tag = "2")]
+    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why; kept with the session. Required.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// What is left.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearSessionTaintsResponse {
+    /// The session.
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionTaints>,
+}
 /// Answers the question of a call that needs input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProvideInputRequest {
@@ -6658,6 +6836,9 @@ pub struct GetBatchRequest {
     /// The batch.
     #[prost(string, tag = "1")]
     pub batch_id: ::prost::alloc::string::String,
+    /// With or without the JSON record of its policy.
+    #[prost(enumeration = "RecordView", tag = "2")]
+    pub view: i32,
 }
 /// A batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6665,6 +6846,9 @@ pub struct GetBatchResponse {
     /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
+    /// The scheduler policy of the batch as the standard's JSON, with view JSON.
+    #[prost(message, optional, tag = "2")]
+    pub policy_json: ::core::option::Option<JsonPayload>,
 }
 /// Asks to follow a batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6773,6 +6957,9 @@ pub struct ListHooksRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
+    /// With or without the JSON records.
+    #[prost(enumeration = "RecordView", tag = "4")]
+    pub view: i32,
 }
 /// What hooks did about one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6786,6 +6973,9 @@ pub struct ListHooksResponse {
     /// Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them.
     #[prost(uint64, tag = "3")]
     pub left_out: u64,
+    /// The hook records as the standard's JSON in the same order, with view JSON.
+    #[prost(message, repeated, tag = "4")]
+    pub jsons: ::prost::alloc::vec::Vec<JsonPayload>,
 }
 /// Asks what would be decided about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -7871,6 +8061,66 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
+        pub async fn list_session_taints(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionTaintsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListSessionTaints",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "ListSessionTaints",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
+        pub async fn clear_session_taints(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ClearSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearSessionTaintsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ClearSessionTaints",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "ClearSessionTaints",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -8155,6 +8405,22 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ListWorkersRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListWorkersResponse>,
+            tonic::Status,
+        >;
+        /// Lists the sessions whose calls are tainted by what they were given, those tainted last first.
+        async fn list_session_taints(
+            &self,
+            request: tonic::Request<super::ListSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionTaintsResponse>,
+            tonic::Status,
+        >;
+        /// Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry.
+        async fn clear_session_taints(
+            &self,
+            request: tonic::Request<super::ClearSessionTaintsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClearSessionTaintsResponse>,
             tonic::Status,
         >;
     }
@@ -9622,6 +9888,104 @@ pub mod invocation_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/toolplane.v1.InvocationService/ListSessionTaints" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListSessionTaintsRequest>
+                    for ListSessionTaintsSvc<T> {
+                        type Response = super::ListSessionTaintsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSessionTaintsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_session_taints(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSessionTaintsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ClearSessionTaints" => {
+                    #[allow(non_camel_case_types)]
+                    struct ClearSessionTaintsSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ClearSessionTaintsRequest>
+                    for ClearSessionTaintsSvc<T> {
+                        type Response = super::ClearSessionTaintsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ClearSessionTaintsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::clear_session_taints(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ClearSessionTaintsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -9826,6 +10190,9 @@ pub struct DecideRequest {
     /// the input can be checked before it counts.
     #[prost(message, optional, tag = "32")]
     pub tool_registration: ::core::option::Option<JsonPayload>,
+    /// What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session.
+    #[prost(message, optional, tag = "33")]
+    pub known_taints: ::core::option::Option<KnownTaints>,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9848,7 +10215,8 @@ pub struct DecideResponse {
 }
 /// Says that a decision stands for every call under the same policy digest that has the same tenant, caller, roles, tool,
 /// declaration, safety facts with what is unknown and trusted of them, mode and `can_ask`, no approval, and of which neither
-/// hooks, a classifier nor the agent's assurance say anything; and that differs only in what was not looked at.
+/// hooks, a classifier nor the agent's assurance say anything, which nothing is known to taint, and whose sessions are followed or not
+/// alike; and that differs only in what was not looked at.
 ///
 /// Only a plain allow or deny says so: no question, no hook that was asked, no rule that has an end, and none that only watches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -10012,6 +10380,9 @@ pub struct GetApprovalRequest {
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
+    /// Tells the question in this form too: `acp` or `acp-terminal`, a request for permission, or `record`.
+    #[prost(message, optional, tag = "3")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// One approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10022,6 +10393,9 @@ pub struct GetApprovalResponse {
     /// The approval as JSON, with view JSON; left out where a large input and a large edit leave no room for both forms.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+    /// The question in the form that was asked for.
+    #[prost(message, optional, tag = "3")]
+    pub formed: ::core::option::Option<Formed>,
 }
 /// Answers a question.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10053,6 +10427,10 @@ pub struct ResolveApprovalRequest {
     /// Content the answerer adds; objects.
     #[prost(message, repeated, tag = "9")]
     pub content_blocks: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// The outcome of ACP's `session/request_permission`, as its client answered; decides in place of the option and the behaviour, which
+    /// are then left out.
+    #[prost(message, optional, tag = "10")]
+    pub acp_outcome: ::core::option::Option<JsonPayload>,
 }
 /// The answered question.
 #[derive(Clone, PartialEq, ::prost::Message)]

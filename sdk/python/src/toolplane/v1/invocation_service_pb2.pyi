@@ -7,6 +7,7 @@ from toolplane.v1 import batch_pb2 as _batch_pb2
 from toolplane.v1 import decision_pb2 as _decision_pb2
 from toolplane.v1 import error_pb2 as _error_pb2
 from toolplane.v1 import event_pb2 as _event_pb2
+from toolplane.v1 import form_pb2 as _form_pb2
 from toolplane.v1 import evidence_pb2 as _evidence_pb2
 from toolplane.v1 import legal_hold_pb2 as _legal_hold_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
@@ -86,38 +87,46 @@ class Acceptance(_message.Message):
     def __init__(self, invocation_id: _Optional[str] = ..., durability: _Optional[str] = ..., durability_code: _Optional[_Union[_vocabulary_pb2.Durability, str]] = ..., duplicate: bool = ...) -> None: ...
 
 class CallRequest(_message.Message):
-    __slots__ = ("spec", "wait_ms")
+    __slots__ = ("spec", "wait_ms", "form")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
     wait_ms: int
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class CallResponse(_message.Message):
-    __slots__ = ("accepted", "result", "invocation")
+    __slots__ = ("accepted", "result", "invocation", "formed")
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     accepted: Acceptance
     result: _result_pb2.ToolResult
     invocation: _invocation_pb2.Invocation
-    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class InvokeRequest(_message.Message):
-    __slots__ = ("spec",)
+    __slots__ = ("spec", "form")
     SPEC_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: InvocationSpec
-    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
-    __slots__ = ("events", "accepted", "result")
+    __slots__ = ("events", "accepted", "result", "formed")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     accepted: Acceptance
     result: _result_pb2.ToolResult
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
 
 class SubmitInvocationRequest(_message.Message):
     __slots__ = ("spec",)
@@ -134,30 +143,34 @@ class SubmitInvocationResponse(_message.Message):
     def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., accepted: _Optional[_Union[Acceptance, _Mapping]] = ...) -> None: ...
 
 class GetInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "view", "include_inputs", "include_trail")
+    __slots__ = ("invocation_id", "view", "include_inputs", "form", "include_trail")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TRAIL_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
     include_inputs: bool
+    form: _form_pb2.FormSpec
     include_trail: bool
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ..., include_trail: bool = ...) -> None: ...
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., include_inputs: bool = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ..., include_trail: bool = ...) -> None: ...
 
 class GetInvocationResponse(_message.Message):
-    __slots__ = ("invocation", "result", "json", "result_json", "trail")
+    __slots__ = ("invocation", "result", "json", "result_json", "formed", "trail")
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
     RESULT_JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     TRAIL_FIELD_NUMBER: _ClassVar[int]
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
     result_json: _payload_pb2.JsonPayload
+    formed: _form_pb2.Formed
     trail: InvocationTrail
-    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., trail: _Optional[_Union[InvocationTrail, _Mapping]] = ...) -> None: ...
+    def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ..., trail: _Optional[_Union[InvocationTrail, _Mapping]] = ...) -> None: ...
 
 class InvocationTrail(_message.Message):
     __slots__ = ("decisions", "mutations", "hooks", "executions", "persistence", "events", "cut")
@@ -178,56 +191,68 @@ class InvocationTrail(_message.Message):
     def __init__(self, decisions: _Optional[_Iterable[_Union[_decision_pb2.PermissionDecision, _Mapping]]] = ..., mutations: _Optional[_Iterable[_Union[_mutation_pb2.InputMutation, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., executions: _Optional[_Iterable[_Union[_evidence_pb2.ExecutionEvidence, _Mapping]]] = ..., persistence: _Optional[_Iterable[_Union[_persistence_pb2.ResultPersistence, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., cut: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetResultRequest(_message.Message):
-    __slots__ = ("invocation_id", "view")
+    __slots__ = ("invocation_id", "view", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     view: _vocabulary_pb2.RecordView
-    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class GetResultResponse(_message.Message):
-    __slots__ = ("result", "json")
+    __slots__ = ("result", "json", "formed")
     RESULT_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     result: _result_pb2.ToolResult
     json: _payload_pb2.JsonPayload
-    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "timeout_ms")
+    __slots__ = ("invocation_id", "timeout_ms", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     timeout_ms: int
-    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationResponse(_message.Message):
-    __slots__ = ("done", "invocation", "result")
+    __slots__ = ("done", "invocation", "result", "formed")
     DONE_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     done: bool
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
-    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _form_pb2.Formed
+    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationRequest(_message.Message):
-    __slots__ = ("invocation_id", "from_seq")
+    __slots__ = ("invocation_id", "from_seq", "form")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     from_seq: int
-    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, invocation_id: _Optional[str] = ..., from_seq: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationResponse(_message.Message):
-    __slots__ = ("events", "head_seq", "result")
+    __slots__ = ("events", "head_seq", "result", "formed")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     HEAD_SEQ_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     head_seq: int
     result: _result_pb2.ToolResult
-    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ...) -> None: ...
+    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
+    def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
 
 class CancelInvocationRequest(_message.Message):
     __slots__ = ("invocation_id", "reason", "requested_by", "request_id", "abort_reason")
@@ -451,6 +476,66 @@ class ListWorkersResponse(_message.Message):
     scheduler: str
     def __init__(self, workers: _Optional[_Iterable[_Union[_worker_pb2.WorkerRecord, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., scheduler: _Optional[str] = ...) -> None: ...
 
+class ListSessionTaintsRequest(_message.Message):
+    __slots__ = ("session_ref", "page_size", "page_token")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_ref: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSessionTaintsResponse(_message.Message):
+    __slots__ = ("sessions", "next_page_token")
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    sessions: _containers.RepeatedCompositeFieldContainer[SessionTaints]
+    next_page_token: str
+    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionTaints, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SessionTaints(_message.Message):
+    __slots__ = ("session_ref", "taints", "tainted_at", "kept_until", "cleared")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    TAINTS_FIELD_NUMBER: _ClassVar[int]
+    TAINTED_AT_FIELD_NUMBER: _ClassVar[int]
+    KEPT_UNTIL_FIELD_NUMBER: _ClassVar[int]
+    CLEARED_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    taints: _containers.RepeatedCompositeFieldContainer[_assurance_pb2.Taint]
+    tainted_at: _timestamp_pb2.Timestamp
+    kept_until: _timestamp_pb2.Timestamp
+    cleared: _containers.RepeatedCompositeFieldContainer[ClearedTaints]
+    def __init__(self, session_ref: _Optional[str] = ..., taints: _Optional[_Iterable[_Union[_assurance_pb2.Taint, _Mapping]]] = ..., tainted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kept_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., cleared: _Optional[_Iterable[_Union[ClearedTaints, _Mapping]]] = ...) -> None: ...
+
+class ClearedTaints(_message.Message):
+    __slots__ = ("labels", "by", "at", "reason")
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    by: str
+    at: _timestamp_pb2.Timestamp
+    reason: str
+    def __init__(self, labels: _Optional[_Iterable[str]] = ..., by: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ClearSessionTaintsRequest(_message.Message):
+    __slots__ = ("session_ref", "labels", "reason")
+    SESSION_REF_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    session_ref: str
+    labels: _containers.RepeatedScalarFieldContainer[str]
+    reason: str
+    def __init__(self, session_ref: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ClearSessionTaintsResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: SessionTaints
+    def __init__(self, session: _Optional[_Union[SessionTaints, _Mapping]] = ...) -> None: ...
+
 class ProvideInputRequest(_message.Message):
     __slots__ = ("invocation_id", "input_id", "input", "declined", "provided_by")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -568,16 +653,20 @@ class BatchItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., yield_seq: _Optional[int] = ...) -> None: ...
 
 class GetBatchRequest(_message.Message):
-    __slots__ = ("batch_id",)
+    __slots__ = ("batch_id", "view")
     BATCH_ID_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
     batch_id: str
-    def __init__(self, batch_id: _Optional[str] = ...) -> None: ...
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, batch_id: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
 
 class GetBatchResponse(_message.Message):
-    __slots__ = ("batch",)
+    __slots__ = ("batch", "policy_json")
     BATCH_FIELD_NUMBER: _ClassVar[int]
+    POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     batch: _batch_pb2.Batch
-    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ...) -> None: ...
+    policy_json: _payload_pb2.JsonPayload
+    def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ..., policy_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class WatchBatchRequest(_message.Message):
     __slots__ = ("batch_id", "after_yield_seq")
@@ -651,24 +740,28 @@ class ListBatchesResponse(_message.Message):
     def __init__(self, batches: _Optional[_Iterable[_Union[_batch_pb2.Batch, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListHooksRequest(_message.Message):
-    __slots__ = ("invocation_id", "page_size", "page_token")
+    __slots__ = ("invocation_id", "page_size", "page_token", "view")
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
     invocation_id: str
     page_size: int
     page_token: str
-    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    view: _vocabulary_pb2.RecordView
+    def __init__(self, invocation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
 
 class ListHooksResponse(_message.Message):
-    __slots__ = ("hooks", "next_page_token", "left_out")
+    __slots__ = ("hooks", "next_page_token", "left_out", "jsons")
     HOOKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    JSONS_FIELD_NUMBER: _ClassVar[int]
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
     next_page_token: str
     left_out: int
-    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ...) -> None: ...
+    jsons: _containers.RepeatedCompositeFieldContainer[_payload_pb2.JsonPayload]
+    def __init__(self, hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[int] = ..., jsons: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
 
 class ExplainInvocationRequest(_message.Message):
     __slots__ = ("spec",)

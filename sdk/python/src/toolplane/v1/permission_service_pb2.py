@@ -26,6 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from toolplane.v1 import approval_pb2 as toolplane_dot_v1_dot_approval__pb2
 from toolplane.v1 import assurance_pb2 as toolplane_dot_v1_dot_assurance__pb2
 from toolplane.v1 import decision_pb2 as toolplane_dot_v1_dot_decision__pb2
+from toolplane.v1 import form_pb2 as toolplane_dot_v1_dot_form__pb2
 from toolplane.v1 import hook_pb2 as toolplane_dot_v1_dot_hook__pb2
 from toolplane.v1 import interface_pb2 as toolplane_dot_v1_dot_interface__pb2
 from toolplane.v1 import payload_pb2 as toolplane_dot_v1_dot_payload__pb2
@@ -34,65 +35,65 @@ from toolplane.v1 import rule_pb2 as toolplane_dot_v1_dot_rule__pb2
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%toolplane/v1/permission_service.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1btoolplane/v1/approval.proto\x1a\x1ctoolplane/v1/assurance.proto\x1a\x1btoolplane/v1/decision.proto\x1a\x17toolplane/v1/hook.proto\x1a\x1ctoolplane/v1/interface.proto\x1a\x1atoolplane/v1/payload.proto\x1a%toolplane/v1/permission_profile.proto\x1a\x17toolplane/v1/rule.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\x83\x08\n\rDecideRequest\x12\x15\n\rinvocation_id\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x11\n\tactor_ref\x18\x03 \x01(\t\x12\x0f\n\x07tool_id\x18\x04 \x01(\t\x12\x11\n\ttool_name\x18\x05 \x01(\t\x12\x11\n\tnamespace\x18\x06 \x01(\t\x12\x11\n\ttool_kind\x18\x07 \x01(\t\x12.\n\x0etool_kind_code\x18\x08 \x01(\x0e\x32\x16.toolplane.v1.ToolKind\x12\x1a\n\x12\x64\x65\x63laration_digest\x18\t \x01(\t\x12\x12\n\nsurface_id\x18\n \x01(\t\x12\x33\n\x10permission_input\x18\x0b \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12;\n\x12permission_profile\x18\x0c \x01(\x0b\x32\x1f.toolplane.v1.PermissionProfile\x12)\n\x06safety\x18\r \x01(\x0b\x32\x19.toolplane.v1.InputSafety\x12\x15\n\runknown_facts\x18\x0e \x03(\t\x12\x15\n\rtrusted_facts\x18\x0f \x03(\t\x12\x0f\n\x07\x63\x61n_ask\x18\x10 \x01(\x08\x12\x0c\n\x04mode\x18\x11 \x01(\t\x12\x30\n\x0crequest_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65\x61\x64line_at\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x61liases\x18\x14 \x03(\t\x12\x1a\n\x12permission_matcher\x18\x15 \x01(\t\x12\x19\n\x11\x63\x61ll_input_digest\x18\x16 \x01(\t\x12\x14\n\x0c\x63\x61ller_roles\x18\x17 \x03(\t\x12\x13\n\x0bsession_ref\x18\x18 \x01(\t\x12\x12\n\ncaller_ref\x18\x19 \x01(\t\x12\x30\n\rhook_verdicts\x18\x1a \x03(\x0b\x32\x19.toolplane.v1.HookVerdict\x12\x31\n\nclassifier\x18\x1b \x01(\x0b\x32\x1d.toolplane.v1.ClassifierCheck\x12.\n\tassurance\x18\x1c \x01(\x0b\x32\x1b.toolplane.v1.CallAssurance\x12\x17\n\x0fredacted_fields\x18\x1d \x03(\t\x12\x0f\n\x07\x64ry_run\x18\x1e \x01(\x08\x12\x14\n\x0c\x61pproval_ref\x18\x1f \x01(\t\x12\x34\n\x11tool_registration\x18  \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12/\n\x0cknown_taints\x18! \x01(\x0b\x32\x19.toolplane.v1.KnownTaints\"\xf9\x01\n\x0e\x44\x65\x63ideResponse\x12\x32\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32 .toolplane.v1.PermissionDecision\x12(\n\x08\x61pproval\x18\x02 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\x36\n\x0b\x65xplanation\x18\x03 \x01(\x0b\x32!.toolplane.v1.DecisionExplanation\x12%\n\x05hooks\x18\x04 \x03(\x0b\x32\x16.toolplane.v1.ToolHook\x12*\n\x05reach\x18\x05 \x01(\x0b\x32\x1b.toolplane.v1.DecisionReach\"@\n\rDecisionReach\x12\r\n\x05input\x18\x01 \x01(\x08\x12\x0f\n\x07session\x18\x02 \x01(\x08\x12\x0f\n\x07surface\x18\x03 \x01(\x08\"p\n\x10ListRulesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\x0e\n\x06tenant\x18\x04 \x01(\t\x12\x15\n\rinclude_ended\x18\x05 \x01(\x08\"\x80\x01\n\x11ListRulesResponse\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x15\n\rpolicy_digest\x18\x03 \x01(\t\x12\x0e\n\x06\x66\x61ults\x18\x04 \x03(\t\"\xe6\x04\n\x0ePermissionRule\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12-\n\x0bsource_code\x18\x03 \x01(\x0e\x32\x18.toolplane.v1.RuleSource\x12(\n\x08\x62\x65havior\x18\x04 \x01(\x0e\x32\x16.toolplane.v1.Behavior\x12\x0f\n\x07matcher\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\r\n\x05\x66\x61\x63ts\x18\x07 \x03(\t\x12\x32\n\targuments\x18\x08 \x03(\x0b\x32\x1f.toolplane.v1.ArgumentCondition\x12&\n\x05scope\x18\t \x01(\x0b\x32\x17.toolplane.v1.RuleScope\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12.\n\ncreated_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x05match\x18\r \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12,\n\tnot_match\x18\x0e \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x0e\n\x06shadow\x18\x0f \x01(\x08\x12\x0e\n\x06origin\x18\x10 \x01(\t\x12.\n\nrevoked_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nrevoked_by\x18\x12 \x01(\t\x12\"\n\x03pin\x18\x13 \x01(\x0b\x32\x15.toolplane.v1.RulePin\"V\n\x07RulePin\x12\x1a\n\x12\x64\x65\x63laration_digest\x18\x01 \x01(\t\x12/\n\x0cregistration\x18\x02 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\"\x88\x01\n\x14ListApprovalsRequest\x12*\n\x05state\x18\x01 \x01(\x0e\x32\x1b.toolplane.v1.ApprovalState\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12\r\n\x05queue\x18\x05 \x01(\t\"p\n\x15ListApprovalsResponse\x12)\n\tapprovals\x18\x01 \x03(\x0b\x32\x16.toolplane.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x61maged_ids\x18\x03 \x03(\t\"Q\n\x12GetApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12&\n\x04view\x18\x02 \x01(\x0e\x32\x18.toolplane.v1.RecordView\"h\n\x13GetApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\'\n\x04json\x18\x02 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\"\xbe\x02\n\x16ResolveApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12(\n\x08\x62\x65havior\x18\x03 \x01(\x0e\x32\x16.toolplane.v1.Behavior\x12\x10\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\t\x12\x13\n\x0bresolved_by\x18\x05 \x01(\t\x12.\n\x06option\x18\x06 \x01(\x0e\x32\x1e.toolplane.v1.PermissionOption\x12\x30\n\rupdated_input\x18\x07 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x15\n\rsuggestion_id\x18\x08 \x01(\t\x12\x31\n\x0e\x63ontent_blocks\x18\t \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\"C\n\x17ResolveApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\">\n\x17WithdrawApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"D\n\x18WithdrawApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\">\n\x15WatchApprovalsRequest\x12\x15\n\rfrom_revision\x18\x01 \x01(\x04\x12\x0e\n\x06tenant\x18\x02 \x01(\t\"Y\n\x16WatchApprovalsResponse\x12-\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.ApprovalChange\x12\x10\n\x08revision\x18\x02 \x01(\x04\"L\n\x0e\x41pprovalChange\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\x10\n\x08revision\x18\x02 \x01(\x04\"i\n\x0f\x41\x64\x64RulesRequest\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"V\n\x10\x41\x64\x64RulesResponse\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rpolicy_digest\x18\x02 \x01(\t\"4\n\x11RevokeRuleRequest\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"W\n\x12RevokeRuleResponse\x12*\n\x04rule\x18\x01 \x01(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rpolicy_digest\x18\x02 \x01(\t\"+\n\x12ReloadRulesRequest\x12\x15\n\rvalidate_only\x18\x01 \x01(\x08\";\n\x13ReloadRulesResponse\x12\x15\n\rpolicy_digest\x18\x01 \x01(\t\x12\r\n\x05rules\x18\x02 \x01(\r\"\x14\n\x12WatchPolicyRequest\">\n\x13WatchPolicyResponse\x12\x15\n\rpolicy_digest\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x04\x32\xbc\x07\n\x11PermissionService\x12\x43\n\x06\x44\x65\x63ide\x12\x1b.toolplane.v1.DecideRequest\x1a\x1c.toolplane.v1.DecideResponse\x12L\n\tListRules\x12\x1e.toolplane.v1.ListRulesRequest\x1a\x1f.toolplane.v1.ListRulesResponse\x12I\n\x08\x41\x64\x64Rules\x12\x1d.toolplane.v1.AddRulesRequest\x1a\x1e.toolplane.v1.AddRulesResponse\x12O\n\nRevokeRule\x12\x1f.toolplane.v1.RevokeRuleRequest\x1a .toolplane.v1.RevokeRuleResponse\x12R\n\x0bReloadRules\x12 .toolplane.v1.ReloadRulesRequest\x1a!.toolplane.v1.ReloadRulesResponse\x12T\n\x0bWatchPolicy\x12 .toolplane.v1.WatchPolicyRequest\x1a!.toolplane.v1.WatchPolicyResponse0\x01\x12X\n\rListApprovals\x12\".toolplane.v1.ListApprovalsRequest\x1a#.toolplane.v1.ListApprovalsResponse\x12R\n\x0bGetApproval\x12 .toolplane.v1.GetApprovalRequest\x1a!.toolplane.v1.GetApprovalResponse\x12^\n\x0fResolveApproval\x12$.toolplane.v1.ResolveApprovalRequest\x1a%.toolplane.v1.ResolveApprovalResponse\x12\x61\n\x10WithdrawApproval\x12%.toolplane.v1.WithdrawApprovalRequest\x1a&.toolplane.v1.WithdrawApprovalResponse\x12]\n\x0eWatchApprovals\x12#.toolplane.v1.WatchApprovalsRequest\x1a$.toolplane.v1.WatchApprovalsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%toolplane/v1/permission_service.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1btoolplane/v1/approval.proto\x1a\x1ctoolplane/v1/assurance.proto\x1a\x1btoolplane/v1/decision.proto\x1a\x17toolplane/v1/form.proto\x1a\x17toolplane/v1/hook.proto\x1a\x1ctoolplane/v1/interface.proto\x1a\x1atoolplane/v1/payload.proto\x1a%toolplane/v1/permission_profile.proto\x1a\x17toolplane/v1/rule.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\x83\x08\n\rDecideRequest\x12\x15\n\rinvocation_id\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x11\n\tactor_ref\x18\x03 \x01(\t\x12\x0f\n\x07tool_id\x18\x04 \x01(\t\x12\x11\n\ttool_name\x18\x05 \x01(\t\x12\x11\n\tnamespace\x18\x06 \x01(\t\x12\x11\n\ttool_kind\x18\x07 \x01(\t\x12.\n\x0etool_kind_code\x18\x08 \x01(\x0e\x32\x16.toolplane.v1.ToolKind\x12\x1a\n\x12\x64\x65\x63laration_digest\x18\t \x01(\t\x12\x12\n\nsurface_id\x18\n \x01(\t\x12\x33\n\x10permission_input\x18\x0b \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12;\n\x12permission_profile\x18\x0c \x01(\x0b\x32\x1f.toolplane.v1.PermissionProfile\x12)\n\x06safety\x18\r \x01(\x0b\x32\x19.toolplane.v1.InputSafety\x12\x15\n\runknown_facts\x18\x0e \x03(\t\x12\x15\n\rtrusted_facts\x18\x0f \x03(\t\x12\x0f\n\x07\x63\x61n_ask\x18\x10 \x01(\x08\x12\x0c\n\x04mode\x18\x11 \x01(\t\x12\x30\n\x0crequest_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65\x61\x64line_at\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x61liases\x18\x14 \x03(\t\x12\x1a\n\x12permission_matcher\x18\x15 \x01(\t\x12\x19\n\x11\x63\x61ll_input_digest\x18\x16 \x01(\t\x12\x14\n\x0c\x63\x61ller_roles\x18\x17 \x03(\t\x12\x13\n\x0bsession_ref\x18\x18 \x01(\t\x12\x12\n\ncaller_ref\x18\x19 \x01(\t\x12\x30\n\rhook_verdicts\x18\x1a \x03(\x0b\x32\x19.toolplane.v1.HookVerdict\x12\x31\n\nclassifier\x18\x1b \x01(\x0b\x32\x1d.toolplane.v1.ClassifierCheck\x12.\n\tassurance\x18\x1c \x01(\x0b\x32\x1b.toolplane.v1.CallAssurance\x12\x17\n\x0fredacted_fields\x18\x1d \x03(\t\x12\x0f\n\x07\x64ry_run\x18\x1e \x01(\x08\x12\x14\n\x0c\x61pproval_ref\x18\x1f \x01(\t\x12\x34\n\x11tool_registration\x18  \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12/\n\x0cknown_taints\x18! \x01(\x0b\x32\x19.toolplane.v1.KnownTaints\"\xf9\x01\n\x0e\x44\x65\x63ideResponse\x12\x32\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32 .toolplane.v1.PermissionDecision\x12(\n\x08\x61pproval\x18\x02 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\x36\n\x0b\x65xplanation\x18\x03 \x01(\x0b\x32!.toolplane.v1.DecisionExplanation\x12%\n\x05hooks\x18\x04 \x03(\x0b\x32\x16.toolplane.v1.ToolHook\x12*\n\x05reach\x18\x05 \x01(\x0b\x32\x1b.toolplane.v1.DecisionReach\"@\n\rDecisionReach\x12\r\n\x05input\x18\x01 \x01(\x08\x12\x0f\n\x07session\x18\x02 \x01(\x08\x12\x0f\n\x07surface\x18\x03 \x01(\x08\"p\n\x10ListRulesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\x0e\n\x06tenant\x18\x04 \x01(\t\x12\x15\n\rinclude_ended\x18\x05 \x01(\x08\"\x80\x01\n\x11ListRulesResponse\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x15\n\rpolicy_digest\x18\x03 \x01(\t\x12\x0e\n\x06\x66\x61ults\x18\x04 \x03(\t\"\xe6\x04\n\x0ePermissionRule\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12-\n\x0bsource_code\x18\x03 \x01(\x0e\x32\x18.toolplane.v1.RuleSource\x12(\n\x08\x62\x65havior\x18\x04 \x01(\x0e\x32\x16.toolplane.v1.Behavior\x12\x0f\n\x07matcher\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\r\n\x05\x66\x61\x63ts\x18\x07 \x03(\t\x12\x32\n\targuments\x18\x08 \x03(\x0b\x32\x1f.toolplane.v1.ArgumentCondition\x12&\n\x05scope\x18\t \x01(\x0b\x32\x17.toolplane.v1.RuleScope\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12.\n\ncreated_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x05match\x18\r \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12,\n\tnot_match\x18\x0e \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x0e\n\x06shadow\x18\x0f \x01(\x08\x12\x0e\n\x06origin\x18\x10 \x01(\t\x12.\n\nrevoked_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nrevoked_by\x18\x12 \x01(\t\x12\"\n\x03pin\x18\x13 \x01(\x0b\x32\x15.toolplane.v1.RulePin\"V\n\x07RulePin\x12\x1a\n\x12\x64\x65\x63laration_digest\x18\x01 \x01(\t\x12/\n\x0cregistration\x18\x02 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\"\x88\x01\n\x14ListApprovalsRequest\x12*\n\x05state\x18\x01 \x01(\x0e\x32\x1b.toolplane.v1.ApprovalState\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12\r\n\x05queue\x18\x05 \x01(\t\"p\n\x15ListApprovalsResponse\x12)\n\tapprovals\x18\x01 \x03(\x0b\x32\x16.toolplane.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x61maged_ids\x18\x03 \x03(\t\"w\n\x12GetApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12&\n\x04view\x18\x02 \x01(\x0e\x32\x18.toolplane.v1.RecordView\x12$\n\x04\x66orm\x18\x03 \x01(\x0b\x32\x16.toolplane.v1.FormSpec\"\x8e\x01\n\x13GetApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\'\n\x04json\x18\x02 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12$\n\x06\x66ormed\x18\x03 \x01(\x0b\x32\x14.toolplane.v1.Formed\"\xee\x02\n\x16ResolveApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12(\n\x08\x62\x65havior\x18\x03 \x01(\x0e\x32\x16.toolplane.v1.Behavior\x12\x10\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\t\x12\x13\n\x0bresolved_by\x18\x05 \x01(\t\x12.\n\x06option\x18\x06 \x01(\x0e\x32\x1e.toolplane.v1.PermissionOption\x12\x30\n\rupdated_input\x18\x07 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x15\n\rsuggestion_id\x18\x08 \x01(\t\x12\x31\n\x0e\x63ontent_blocks\x18\t \x03(\x0b\x32\x19.toolplane.v1.JsonPayload\x12.\n\x0b\x61\x63p_outcome\x18\n \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\"C\n\x17ResolveApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\">\n\x17WithdrawApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"D\n\x18WithdrawApprovalResponse\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\">\n\x15WatchApprovalsRequest\x12\x15\n\rfrom_revision\x18\x01 \x01(\x04\x12\x0e\n\x06tenant\x18\x02 \x01(\t\"Y\n\x16WatchApprovalsResponse\x12-\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.ApprovalChange\x12\x10\n\x08revision\x18\x02 \x01(\x04\"L\n\x0e\x41pprovalChange\x12(\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x16.toolplane.v1.Approval\x12\x10\n\x08revision\x18\x02 \x01(\x04\"i\n\x0f\x41\x64\x64RulesRequest\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"V\n\x10\x41\x64\x64RulesResponse\x12+\n\x05rules\x18\x01 \x03(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rpolicy_digest\x18\x02 \x01(\t\"4\n\x11RevokeRuleRequest\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"W\n\x12RevokeRuleResponse\x12*\n\x04rule\x18\x01 \x01(\x0b\x32\x1c.toolplane.v1.PermissionRule\x12\x15\n\rpolicy_digest\x18\x02 \x01(\t\"+\n\x12ReloadRulesRequest\x12\x15\n\rvalidate_only\x18\x01 \x01(\x08\";\n\x13ReloadRulesResponse\x12\x15\n\rpolicy_digest\x18\x01 \x01(\t\x12\r\n\x05rules\x18\x02 \x01(\r\"\x14\n\x12WatchPolicyRequest\">\n\x13WatchPolicyResponse\x12\x15\n\rpolicy_digest\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x04\x32\xbc\x07\n\x11PermissionService\x12\x43\n\x06\x44\x65\x63ide\x12\x1b.toolplane.v1.DecideRequest\x1a\x1c.toolplane.v1.DecideResponse\x12L\n\tListRules\x12\x1e.toolplane.v1.ListRulesRequest\x1a\x1f.toolplane.v1.ListRulesResponse\x12I\n\x08\x41\x64\x64Rules\x12\x1d.toolplane.v1.AddRulesRequest\x1a\x1e.toolplane.v1.AddRulesResponse\x12O\n\nRevokeRule\x12\x1f.toolplane.v1.RevokeRuleRequest\x1a .toolplane.v1.RevokeRuleResponse\x12R\n\x0bReloadRules\x12 .toolplane.v1.ReloadRulesRequest\x1a!.toolplane.v1.ReloadRulesResponse\x12T\n\x0bWatchPolicy\x12 .toolplane.v1.WatchPolicyRequest\x1a!.toolplane.v1.WatchPolicyResponse0\x01\x12X\n\rListApprovals\x12\".toolplane.v1.ListApprovalsRequest\x1a#.toolplane.v1.ListApprovalsResponse\x12R\n\x0bGetApproval\x12 .toolplane.v1.GetApprovalRequest\x1a!.toolplane.v1.GetApprovalResponse\x12^\n\x0fResolveApproval\x12$.toolplane.v1.ResolveApprovalRequest\x1a%.toolplane.v1.ResolveApprovalResponse\x12\x61\n\x10WithdrawApproval\x12%.toolplane.v1.WithdrawApprovalRequest\x1a&.toolplane.v1.WithdrawApprovalResponse\x12]\n\x0eWatchApprovals\x12#.toolplane.v1.WatchApprovalsRequest\x1a$.toolplane.v1.WatchApprovalsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.permission_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_DECIDEREQUEST']._serialized_start=355
-  _globals['_DECIDEREQUEST']._serialized_end=1382
-  _globals['_DECIDERESPONSE']._serialized_start=1385
-  _globals['_DECIDERESPONSE']._serialized_end=1634
-  _globals['_DECISIONREACH']._serialized_start=1636
-  _globals['_DECISIONREACH']._serialized_end=1700
-  _globals['_LISTRULESREQUEST']._serialized_start=1702
-  _globals['_LISTRULESREQUEST']._serialized_end=1814
-  _globals['_LISTRULESRESPONSE']._serialized_start=1817
-  _globals['_LISTRULESRESPONSE']._serialized_end=1945
-  _globals['_PERMISSIONRULE']._serialized_start=1948
-  _globals['_PERMISSIONRULE']._serialized_end=2562
-  _globals['_RULEPIN']._serialized_start=2564
-  _globals['_RULEPIN']._serialized_end=2650
-  _globals['_LISTAPPROVALSREQUEST']._serialized_start=2653
-  _globals['_LISTAPPROVALSREQUEST']._serialized_end=2789
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=2791
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=2903
-  _globals['_GETAPPROVALREQUEST']._serialized_start=2905
-  _globals['_GETAPPROVALREQUEST']._serialized_end=2986
-  _globals['_GETAPPROVALRESPONSE']._serialized_start=2988
-  _globals['_GETAPPROVALRESPONSE']._serialized_end=3092
-  _globals['_RESOLVEAPPROVALREQUEST']._serialized_start=3095
-  _globals['_RESOLVEAPPROVALREQUEST']._serialized_end=3413
-  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_start=3415
-  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_end=3482
-  _globals['_WITHDRAWAPPROVALREQUEST']._serialized_start=3484
-  _globals['_WITHDRAWAPPROVALREQUEST']._serialized_end=3546
-  _globals['_WITHDRAWAPPROVALRESPONSE']._serialized_start=3548
-  _globals['_WITHDRAWAPPROVALRESPONSE']._serialized_end=3616
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=3618
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=3680
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=3682
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=3771
-  _globals['_APPROVALCHANGE']._serialized_start=3773
-  _globals['_APPROVALCHANGE']._serialized_end=3849
-  _globals['_ADDRULESREQUEST']._serialized_start=3851
-  _globals['_ADDRULESREQUEST']._serialized_end=3956
-  _globals['_ADDRULESRESPONSE']._serialized_start=3958
-  _globals['_ADDRULESRESPONSE']._serialized_end=4044
-  _globals['_REVOKERULEREQUEST']._serialized_start=4046
-  _globals['_REVOKERULEREQUEST']._serialized_end=4098
-  _globals['_REVOKERULERESPONSE']._serialized_start=4100
-  _globals['_REVOKERULERESPONSE']._serialized_end=4187
-  _globals['_RELOADRULESREQUEST']._serialized_start=4189
-  _globals['_RELOADRULESREQUEST']._serialized_end=4232
-  _globals['_RELOADRULESRESPONSE']._serialized_start=4234
-  _globals['_RELOADRULESRESPONSE']._serialized_end=4293
-  _globals['_WATCHPOLICYREQUEST']._serialized_start=4295
-  _globals['_WATCHPOLICYREQUEST']._serialized_end=4315
-  _globals['_WATCHPOLICYRESPONSE']._serialized_start=4317
-  _globals['_WATCHPOLICYRESPONSE']._serialized_end=4379
-  _globals['_PERMISSIONSERVICE']._serialized_start=4382
-  _globals['_PERMISSIONSERVICE']._serialized_end=5338
+  _globals['_DECIDEREQUEST']._serialized_start=380
+  _globals['_DECIDEREQUEST']._serialized_end=1407
+  _globals['_DECIDERESPONSE']._serialized_start=1410
+  _globals['_DECIDERESPONSE']._serialized_end=1659
+  _globals['_DECISIONREACH']._serialized_start=1661
+  _globals['_DECISIONREACH']._serialized_end=1725
+  _globals['_LISTRULESREQUEST']._serialized_start=1727
+  _globals['_LISTRULESREQUEST']._serialized_end=1839
+  _globals['_LISTRULESRESPONSE']._serialized_start=1842
+  _globals['_LISTRULESRESPONSE']._serialized_end=1970
+  _globals['_PERMISSIONRULE']._serialized_start=1973
+  _globals['_PERMISSIONRULE']._serialized_end=2587
+  _globals['_RULEPIN']._serialized_start=2589
+  _globals['_RULEPIN']._serialized_end=2675
+  _globals['_LISTAPPROVALSREQUEST']._serialized_start=2678
+  _globals['_LISTAPPROVALSREQUEST']._serialized_end=2814
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=2816
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=2928
+  _globals['_GETAPPROVALREQUEST']._serialized_start=2930
+  _globals['_GETAPPROVALREQUEST']._serialized_end=3049
+  _globals['_GETAPPROVALRESPONSE']._serialized_start=3052
+  _globals['_GETAPPROVALRESPONSE']._serialized_end=3194
+  _globals['_RESOLVEAPPROVALREQUEST']._serialized_start=3197
+  _globals['_RESOLVEAPPROVALREQUEST']._serialized_end=3563
+  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_start=3565
+  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_end=3632
+  _globals['_WITHDRAWAPPROVALREQUEST']._serialized_start=3634
+  _globals['_WITHDRAWAPPROVALREQUEST']._serialized_end=3696
+  _globals['_WITHDRAWAPPROVALRESPONSE']._serialized_start=3698
+  _globals['_WITHDRAWAPPROVALRESPONSE']._serialized_end=3766
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=3768
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=3830
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=3832
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=3921
+  _globals['_APPROVALCHANGE']._serialized_start=3923
+  _globals['_APPROVALCHANGE']._serialized_end=3999
+  _globals['_ADDRULESREQUEST']._serialized_start=4001
+  _globals['_ADDRULESREQUEST']._serialized_end=4106
+  _globals['_ADDRULESRESPONSE']._serialized_start=4108
+  _globals['_ADDRULESRESPONSE']._serialized_end=4194
+  _globals['_REVOKERULEREQUEST']._serialized_start=4196
+  _globals['_REVOKERULEREQUEST']._serialized_end=4248
+  _globals['_REVOKERULERESPONSE']._serialized_start=4250
+  _globals['_REVOKERULERESPONSE']._serialized_end=4337
+  _globals['_RELOADRULESREQUEST']._serialized_start=4339
+  _globals['_RELOADRULESREQUEST']._serialized_end=4382
+  _globals['_RELOADRULESRESPONSE']._serialized_start=4384
+  _globals['_RELOADRULESRESPONSE']._serialized_end=4443
+  _globals['_WATCHPOLICYREQUEST']._serialized_start=4445
+  _globals['_WATCHPOLICYREQUEST']._serialized_end=4465
+  _globals['_WATCHPOLICYRESPONSE']._serialized_start=4467
+  _globals['_WATCHPOLICYRESPONSE']._serialized_end=4529
+  _globals['_PERMISSIONSERVICE']._serialized_start=4532
+  _globals['_PERMISSIONSERVICE']._serialized_end=5488
 # @@protoc_insertion_point(module_scope)

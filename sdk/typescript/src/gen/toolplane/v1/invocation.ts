@@ -4,7 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
-import { CallAssurance } from "./assurance.js";
+import { CallAssurance, Taint } from "./assurance.js";
 import { DeniedPaths } from "./decision.js";
 import { NativeIds } from "./evidence.js";
 import { InputSafety } from "./interface.js";
@@ -234,6 +234,10 @@ export interface Invocation {
     | undefined;
   /** Its caller does not wait for it: each stage is told as progress. */
   background: boolean;
+  /** What taints it: what was found in outputs that its session was given before, or that it names as evidence. */
+  inheritedTaints: Taint[];
+  /** Labels of what its output has that taints what is made from it. */
+  outputTaints: string[];
   /** What the protocol the call came by calls it. */
   nativeIds: NativeIds | undefined;
 }
@@ -458,6 +462,8 @@ function createBaseInvocation(): Invocation {
     partialSeq: 0n,
     resumeToken: undefined,
     background: false,
+    inheritedTaints: [],
+    outputTaints: [],
     nativeIds: undefined,
   };
 }
@@ -704,6 +710,12 @@ export const Invocation: MessageFns<Invocation> = {
     }
     if (message.background !== false) {
       writer.uint32(560).bool(message.background);
+    }
+    for (const v of message.inheritedTaints) {
+      Taint.encode(v!, writer.uint32(570).fork()).join();
+    }
+    for (const v of message.outputTaints) {
+      writer.uint32(578).string(v!);
     }
     if (message.nativeIds !== undefined) {
       NativeIds.encode(message.nativeIds, writer.uint32(642).fork()).join();
@@ -1294,6 +1306,22 @@ export const Invocation: MessageFns<Invocation> = {
             message.background = reader.bool();
             continue;
           }
+          case 71: {
+            if (tag !== 570) {
+              break;
+            }
+
+            message.inheritedTaints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 72: {
+            if (tag !== 578) {
+              break;
+            }
+
+            message.outputTaints.push(reader.string());
+            continue;
+          }
           case 80: {
             if (tag !== 642) {
               break;
@@ -1435,6 +1463,8 @@ export const Invocation: MessageFns<Invocation> = {
       : 0n;
     message.resumeToken = object.resumeToken ?? undefined;
     message.background = object.background ?? false;
+    message.inheritedTaints = object.inheritedTaints?.map((e) => Taint.fromPartial(e)) || [];
+    message.outputTaints = object.outputTaints?.map((e) => e) || [];
     message.nativeIds = (object.nativeIds !== undefined && object.nativeIds !== null)
       ? NativeIds.fromPartial(object.nativeIds)
       : undefined;

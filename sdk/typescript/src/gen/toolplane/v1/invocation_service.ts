@@ -19,12 +19,13 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Approval } from "./approval.js";
-import { CallAssurance } from "./assurance.js";
+import { CallAssurance, Taint } from "./assurance.js";
 import { Batch } from "./batch.js";
 import { PermissionDecision } from "./decision.js";
 import { ToolError } from "./error.js";
 import { Event } from "./event.js";
 import { ExecutionEvidence, NativeIds } from "./evidence.js";
+import { Formed, FormSpec } from "./form.js";
 import { ToolHook } from "./hook.js";
 import { CancelFacts, Invocation } from "./invocation.js";
 import { LegalHold } from "./legal_hold.js";
@@ -130,6 +131,8 @@ export interface CallRequest {
    * the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   waitMs: number;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** How a call ended, or that it has not. */
@@ -146,13 +149,21 @@ export interface CallResponse {
    * The call in its current state, only when it has not ended: it still runs, waits for a person (`approval_request_ref`) or asks
    * its caller something (`pending_input`).
    */
-  invocation: Invocation | undefined;
+  invocation:
+    | Invocation
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed: Formed | undefined;
 }
 
 /** Asks for a call and its stream. */
 export interface InvokeRequest {
   /** The call. */
-  spec: InvocationSpec | undefined;
+  spec:
+    | InvocationSpec
+    | undefined;
+  /** Tells each step in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** What happened since the message before. */
@@ -164,7 +175,11 @@ export interface InvokeResponse {
     | Acceptance
     | undefined;
   /** Only in the last message. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
+  formed: Formed[];
 }
 
 /** Asks for a call. */
@@ -191,6 +206,10 @@ export interface GetInvocationRequest {
   view: RecordView;
   /** Return the four inputs by value too, where the caller may see them. */
   includeInputs: boolean;
+  /** Tells the call in this form too. */
+  form:
+    | FormSpec
+    | undefined;
   /** Return what was decided, changed, run and kept too, and the log. */
   includeTrail: boolean;
 }
@@ -212,6 +231,10 @@ export interface GetInvocationResponse {
   /** The result as the standard's JSON, with view JSON, once it has ended. */
   resultJson:
     | JsonPayload
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed:
+    | Formed
     | undefined;
   /** What else there is about the call, when it was asked for. */
   trail: InvocationTrail | undefined;
@@ -241,6 +264,8 @@ export interface GetResultRequest {
   invocationId: string;
   /** With or without the JSON record. */
   view: RecordView;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** The terminal result of a call. */
@@ -250,7 +275,11 @@ export interface GetResultResponse {
     | ToolResult
     | undefined;
   /** The result as the standard's JSON, with view JSON. */
-  json: JsonPayload | undefined;
+  json:
+    | JsonPayload
+    | undefined;
+  /** The call in the form that was asked for. */
+  formed: Formed | undefined;
 }
 
 /** Asks to wait. */
@@ -262,6 +291,8 @@ export interface WaitInvocationRequest {
    * (`grpc-timeout`) counts too: the answer is sent shortly before it.
    */
   timeoutMs: number;
+  /** Tells the call in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** The call in its state after the wait. */
@@ -273,7 +304,11 @@ export interface WaitInvocationResponse {
     | Invocation
     | undefined;
   /** Its result, once it has ended. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
+  formed: Formed | undefined;
 }
 
 /** Asks to follow a call. */
@@ -282,6 +317,8 @@ export interface WatchInvocationRequest {
   invocationId: string;
   /** The first sequence to send; from the start when 0. */
   fromSeq: bigint;
+  /** Tells each step in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** Events in order. */
@@ -291,7 +328,11 @@ export interface WatchInvocationResponse {
   /** The last sequence there is, also where `from_seq` lies beyond it. */
   headSeq: bigint;
   /** Only in the last message. */
-  result: ToolResult | undefined;
+  result:
+    | ToolResult
+    | undefined;
+  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
+  formed: Formed[];
 }
 
 /** Asks to cancel. */
@@ -535,6 +576,72 @@ export interface ListWorkersResponse {
   scheduler: string;
 }
 
+/** Asks which sessions are tainted. */
+export interface ListSessionTaintsRequest {
+  /** Only this session, when given. */
+  sessionRef: string;
+  /** Most sessions per page; 0 takes the server's own, larger values are cut to 1000. */
+  pageSize: number;
+  /** Where to go on; from the answer before. */
+  pageToken: string;
+}
+
+/** The sessions. */
+export interface ListSessionTaintsResponse {
+  /** The sessions. */
+  sessions: SessionTaints[];
+  /** Where to go on; empty at the end. */
+  nextPageToken: string;
+}
+
+/** What the calls of a session carry. */
+export interface SessionTaints {
+  /** The session. */
+  sessionRef: string;
+  /** One for each label; empty where all of them were cleared. */
+  taints: Taint[];
+  /** When it was given the last output that taints. */
+  taintedAt:
+    | Date
+    | undefined;
+  /** Until when this is kept, if no other output comes. */
+  keptUntil:
+    | Date
+    | undefined;
+  /** Who cleared what of it, the newest last; of many, the newest eight. */
+  cleared: ClearedTaints[];
+}
+
+/** What somebody took away from a session. */
+export interface ClearedTaints {
+  /** The labels that were there. */
+  labels: string[];
+  /** Who did it, by the name of the credential. */
+  by: string;
+  /** When. */
+  at:
+    | Date
+    | undefined;
+  /** Why. */
+  reason: string;
+}
+
+/** Clears what taints a session. */
+export interface ClearSessionTaintsRequest {
+  /** The session. */
+  sessionRef: string;
+  /** Only these labels; all when empty. */
+  labels: string[];
+  /** Why; kept with the session. Required. */
+  reason: string;
+}
+
+/** What is left. */
+export interface ClearSessionTaintsResponse {
+  /** The session. */
+  session: SessionTaints | undefined;
+}
+
 /** Answers the question of a call that needs input. */
 export interface ProvideInputRequest {
   /** The call. */
@@ -678,12 +785,18 @@ export interface BatchItem {
 export interface GetBatchRequest {
   /** The batch. */
   batchId: string;
+  /** With or without the JSON record of its policy. */
+  view: RecordView;
 }
 
 /** A batch. */
 export interface GetBatchResponse {
   /** The batch in its current state. */
-  batch: Batch | undefined;
+  batch:
+    | Batch
+    | undefined;
+  /** The scheduler policy of the batch as the standard's JSON, with view JSON. */
+  policyJson: JsonPayload | undefined;
 }
 
 /** Asks to follow a batch. */
@@ -775,6 +888,8 @@ export interface ListHooksRequest {
   pageSize: number;
   /** Where to go on; from the answer before. */
   pageToken: string;
+  /** With or without the JSON records. */
+  view: RecordView;
 }
 
 /** What hooks did about one call. */
@@ -785,6 +900,8 @@ export interface ListHooksResponse {
   nextPageToken: string;
   /** Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them. */
   leftOut: bigint;
+  /** The hook records as the standard's JSON in the same order, with view JSON. */
+  jsons: JsonPayload[];
 }
 
 /** Asks what would be decided about a call. */
@@ -1362,7 +1479,7 @@ export const Acceptance: MessageFns<Acceptance> = {
 };
 
 function createBaseCallRequest(): CallRequest {
-  return { spec: undefined, waitMs: 0 };
+  return { spec: undefined, waitMs: 0, form: undefined };
 }
 
 export const CallRequest: MessageFns<CallRequest> = {
@@ -1372,6 +1489,9 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.waitMs !== 0) {
       writer.uint32(16).uint32(message.waitMs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1405,6 +1525,14 @@ export const CallRequest: MessageFns<CallRequest> = {
             message.waitMs = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1426,12 +1554,13 @@ export const CallRequest: MessageFns<CallRequest> = {
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
     message.waitMs = object.waitMs ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseCallResponse(): CallResponse {
-  return { accepted: undefined, result: undefined, invocation: undefined };
+  return { accepted: undefined, result: undefined, invocation: undefined, formed: undefined };
 }
 
 export const CallResponse: MessageFns<CallResponse> = {
@@ -1444,6 +1573,9 @@ export const CallResponse: MessageFns<CallResponse> = {
     }
     if (message.invocation !== undefined) {
       Invocation.encode(message.invocation, writer.uint32(26).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1485,6 +1617,14 @@ export const CallResponse: MessageFns<CallResponse> = {
             message.invocation = Invocation.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1511,18 +1651,24 @@ export const CallResponse: MessageFns<CallResponse> = {
     message.invocation = (object.invocation !== undefined && object.invocation !== null)
       ? Invocation.fromPartial(object.invocation)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseInvokeRequest(): InvokeRequest {
-  return { spec: undefined };
+  return { spec: undefined, form: undefined };
 }
 
 export const InvokeRequest: MessageFns<InvokeRequest> = {
   encode(message: InvokeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.spec !== undefined) {
       InvocationSpec.encode(message.spec, writer.uint32(10).fork()).join();
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1548,6 +1694,14 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
             message.spec = InvocationSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1568,12 +1722,13 @@ export const InvokeRequest: MessageFns<InvokeRequest> = {
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? InvocationSpec.fromPartial(object.spec)
       : undefined;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseInvokeResponse(): InvokeResponse {
-  return { events: [], accepted: undefined, result: undefined };
+  return { events: [], accepted: undefined, result: undefined, formed: [] };
 }
 
 export const InvokeResponse: MessageFns<InvokeResponse> = {
@@ -1586,6 +1741,9 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.formed) {
+      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1627,6 +1785,14 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed.push(Formed.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1651,6 +1817,7 @@ export const InvokeResponse: MessageFns<InvokeResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1784,7 +1951,7 @@ export const SubmitInvocationResponse: MessageFns<SubmitInvocationResponse> = {
 };
 
 function createBaseGetInvocationRequest(): GetInvocationRequest {
-  return { invocationId: "", view: 0, includeInputs: false, includeTrail: false };
+  return { invocationId: "", view: 0, includeInputs: false, form: undefined, includeTrail: false };
 }
 
 export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
@@ -1797,6 +1964,9 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     }
     if (message.includeInputs !== false) {
       writer.uint32(24).bool(message.includeInputs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(34).fork()).join();
     }
     if (message.includeTrail !== false) {
       writer.uint32(160).bool(message.includeTrail);
@@ -1841,6 +2011,14 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
             message.includeInputs = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
           case 20: {
             if (tag !== 160) {
               break;
@@ -1869,13 +2047,21 @@ export const GetInvocationRequest: MessageFns<GetInvocationRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
     message.includeInputs = object.includeInputs ?? false;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     message.includeTrail = object.includeTrail ?? false;
     return message;
   },
 };
 
 function createBaseGetInvocationResponse(): GetInvocationResponse {
-  return { invocation: undefined, result: undefined, json: undefined, resultJson: undefined, trail: undefined };
+  return {
+    invocation: undefined,
+    result: undefined,
+    json: undefined,
+    resultJson: undefined,
+    formed: undefined,
+    trail: undefined,
+  };
 }
 
 export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
@@ -1891,6 +2077,9 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
     }
     if (message.resultJson !== undefined) {
       JsonPayload.encode(message.resultJson, writer.uint32(34).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(42).fork()).join();
     }
     if (message.trail !== undefined) {
       InvocationTrail.encode(message.trail, writer.uint32(162).fork()).join();
@@ -1943,6 +2132,14 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
             message.resultJson = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
           case 20: {
             if (tag !== 162) {
               break;
@@ -1979,6 +2176,9 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
       : undefined;
     message.resultJson = (object.resultJson !== undefined && object.resultJson !== null)
       ? JsonPayload.fromPartial(object.resultJson)
+      : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
       : undefined;
     message.trail = (object.trail !== undefined && object.trail !== null)
       ? InvocationTrail.fromPartial(object.trail)
@@ -2115,7 +2315,7 @@ export const InvocationTrail: MessageFns<InvocationTrail> = {
 };
 
 function createBaseGetResultRequest(): GetResultRequest {
-  return { invocationId: "", view: 0 };
+  return { invocationId: "", view: 0, form: undefined };
 }
 
 export const GetResultRequest: MessageFns<GetResultRequest> = {
@@ -2125,6 +2325,9 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     }
     if (message.view !== 0) {
       writer.uint32(16).int32(message.view);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2158,6 +2361,14 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
             message.view = reader.int32() as any;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2177,12 +2388,13 @@ export const GetResultRequest: MessageFns<GetResultRequest> = {
     const message = createBaseGetResultRequest();
     message.invocationId = object.invocationId ?? "";
     message.view = object.view ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseGetResultResponse(): GetResultResponse {
-  return { result: undefined, json: undefined };
+  return { result: undefined, json: undefined, formed: undefined };
 }
 
 export const GetResultResponse: MessageFns<GetResultResponse> = {
@@ -2192,6 +2404,9 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     }
     if (message.json !== undefined) {
       JsonPayload.encode(message.json, writer.uint32(18).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2225,6 +2440,14 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
             message.json = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2248,12 +2471,15 @@ export const GetResultResponse: MessageFns<GetResultResponse> = {
     message.json = (object.json !== undefined && object.json !== null)
       ? JsonPayload.fromPartial(object.json)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationRequest(): WaitInvocationRequest {
-  return { invocationId: "", timeoutMs: 0 };
+  return { invocationId: "", timeoutMs: 0, form: undefined };
 }
 
 export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
@@ -2263,6 +2489,9 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     }
     if (message.timeoutMs !== 0) {
       writer.uint32(16).uint32(message.timeoutMs);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2296,6 +2525,14 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
             message.timeoutMs = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2315,12 +2552,13 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
     const message = createBaseWaitInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.timeoutMs = object.timeoutMs ?? 0;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWaitInvocationResponse(): WaitInvocationResponse {
-  return { done: false, invocation: undefined, result: undefined };
+  return { done: false, invocation: undefined, result: undefined, formed: undefined };
 }
 
 export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
@@ -2333,6 +2571,9 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    if (message.formed !== undefined) {
+      Formed.encode(message.formed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2374,6 +2615,14 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed = Formed.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2398,12 +2647,15 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = (object.formed !== undefined && object.formed !== null)
+      ? Formed.fromPartial(object.formed)
+      : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationRequest(): WatchInvocationRequest {
-  return { invocationId: "", fromSeq: 0n };
+  return { invocationId: "", fromSeq: 0n, form: undefined };
 }
 
 export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
@@ -2416,6 +2668,9 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
         throw new globalThis.Error("value provided for field message.fromSeq of type uint64 too large");
       }
       writer.uint32(16).uint64(message.fromSeq);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2449,6 +2704,14 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
             message.fromSeq = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2468,12 +2731,13 @@ export const WatchInvocationRequest: MessageFns<WatchInvocationRequest> = {
     const message = createBaseWatchInvocationRequest();
     message.invocationId = object.invocationId ?? "";
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
 
 function createBaseWatchInvocationResponse(): WatchInvocationResponse {
-  return { events: [], headSeq: 0n, result: undefined };
+  return { events: [], headSeq: 0n, result: undefined, formed: [] };
 }
 
 export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
@@ -2489,6 +2753,9 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     }
     if (message.result !== undefined) {
       ToolResult.encode(message.result, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.formed) {
+      Formed.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2530,6 +2797,14 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
             message.result = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formed.push(Formed.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2552,6 +2827,7 @@ export const WatchInvocationResponse: MessageFns<WatchInvocationResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? ToolResult.fromPartial(object.result)
       : undefined;
+    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4321,6 +4597,482 @@ export const ListWorkersResponse: MessageFns<ListWorkersResponse> = {
   },
 };
 
+function createBaseListSessionTaintsRequest(): ListSessionTaintsRequest {
+  return { sessionRef: "", pageSize: 0, pageToken: "" };
+}
+
+export const ListSessionTaintsRequest: MessageFns<ListSessionTaintsRequest> = {
+  encode(message: ListSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionTaintsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
+    return ListSessionTaintsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSessionTaintsRequest>): ListSessionTaintsRequest {
+    const message = createBaseListSessionTaintsRequest();
+    message.sessionRef = object.sessionRef ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.pageToken = object.pageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseListSessionTaintsResponse(): ListSessionTaintsResponse {
+  return { sessions: [], nextPageToken: "" };
+}
+
+export const ListSessionTaintsResponse: MessageFns<ListSessionTaintsResponse> = {
+  encode(message: ListSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sessions) {
+      SessionTaints.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionTaintsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionTaintsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessions.push(SessionTaints.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
+    return ListSessionTaintsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSessionTaintsResponse>): ListSessionTaintsResponse {
+    const message = createBaseListSessionTaintsResponse();
+    message.sessions = object.sessions?.map((e) => SessionTaints.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseSessionTaints(): SessionTaints {
+  return { sessionRef: "", taints: [], taintedAt: undefined, keptUntil: undefined, cleared: [] };
+}
+
+export const SessionTaints: MessageFns<SessionTaints> = {
+  encode(message: SessionTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    for (const v of message.taints) {
+      Taint.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.taintedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.taintedAt), writer.uint32(26).fork()).join();
+    }
+    if (message.keptUntil !== undefined) {
+      Timestamp.encode(toTimestamp(message.keptUntil), writer.uint32(34).fork()).join();
+    }
+    for (const v of message.cleared) {
+      ClearedTaints.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SessionTaints {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSessionTaints();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.taints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.taintedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.keptUntil = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cleared.push(ClearedTaints.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SessionTaints>): SessionTaints {
+    return SessionTaints.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SessionTaints>): SessionTaints {
+    const message = createBaseSessionTaints();
+    message.sessionRef = object.sessionRef ?? "";
+    message.taints = object.taints?.map((e) => Taint.fromPartial(e)) || [];
+    message.taintedAt = object.taintedAt ?? undefined;
+    message.keptUntil = object.keptUntil ?? undefined;
+    message.cleared = object.cleared?.map((e) => ClearedTaints.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseClearedTaints(): ClearedTaints {
+  return { labels: [], by: "", at: undefined, reason: "" };
+}
+
+export const ClearedTaints: MessageFns<ClearedTaints> = {
+  encode(message: ClearedTaints, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.labels) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.by !== "") {
+      writer.uint32(18).string(message.by);
+    }
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(26).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearedTaints {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearedTaints();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.labels.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearedTaints>): ClearedTaints {
+    return ClearedTaints.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearedTaints>): ClearedTaints {
+    const message = createBaseClearedTaints();
+    message.labels = object.labels?.map((e) => e) || [];
+    message.by = object.by ?? "";
+    message.at = object.at ?? undefined;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseClearSessionTaintsRequest(): ClearSessionTaintsRequest {
+  return { sessionRef: "", labels: [], reason: "" };
+}
+
+export const ClearSessionTaintsRequest: MessageFns<ClearSessionTaintsRequest> = {
+  encode(message: ClearSessionTaintsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionRef !== "") {
+      writer.uint32(10).string(message.sessionRef);
+    }
+    for (const v of message.labels) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearSessionTaintsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionRef = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.labels.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
+    return ClearSessionTaintsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearSessionTaintsRequest>): ClearSessionTaintsRequest {
+    const message = createBaseClearSessionTaintsRequest();
+    message.sessionRef = object.sessionRef ?? "";
+    message.labels = object.labels?.map((e) => e) || [];
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseClearSessionTaintsResponse(): ClearSessionTaintsResponse {
+  return { session: undefined };
+}
+
+export const ClearSessionTaintsResponse: MessageFns<ClearSessionTaintsResponse> = {
+  encode(message: ClearSessionTaintsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      SessionTaints.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClearSessionTaintsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClearSessionTaintsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = SessionTaints.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
+    return ClearSessionTaintsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ClearSessionTaintsResponse>): ClearSessionTaintsResponse {
+    const message = createBaseClearSessionTaintsResponse();
+    message.session = (object.session !== undefined && object.session !== null)
+      ? SessionTaints.fromPartial(object.session)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseProvideInputRequest(): ProvideInputRequest {
   return { invocationId: "", inputId: "", input: undefined, declined: false, providedBy: "" };
 }
@@ -5258,13 +6010,16 @@ export const BatchItem: MessageFns<BatchItem> = {
 };
 
 function createBaseGetBatchRequest(): GetBatchRequest {
-  return { batchId: "" };
+  return { batchId: "", view: 0 };
 }
 
 export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   encode(message: GetBatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batchId !== "") {
       writer.uint32(10).string(message.batchId);
+    }
+    if (message.view !== 0) {
+      writer.uint32(16).int32(message.view);
     }
     return writer;
   },
@@ -5290,6 +6045,14 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
             message.batchId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.view = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5308,18 +6071,22 @@ export const GetBatchRequest: MessageFns<GetBatchRequest> = {
   fromPartial(object: DeepPartial<GetBatchRequest>): GetBatchRequest {
     const message = createBaseGetBatchRequest();
     message.batchId = object.batchId ?? "";
+    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseGetBatchResponse(): GetBatchResponse {
-  return { batch: undefined };
+  return { batch: undefined, policyJson: undefined };
 }
 
 export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   encode(message: GetBatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.batch !== undefined) {
       Batch.encode(message.batch, writer.uint32(10).fork()).join();
+    }
+    if (message.policyJson !== undefined) {
+      JsonPayload.encode(message.policyJson, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -5345,6 +6112,14 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
             message.batch = Batch.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.policyJson = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5363,6 +6138,9 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
   fromPartial(object: DeepPartial<GetBatchResponse>): GetBatchResponse {
     const message = createBaseGetBatchResponse();
     message.batch = (object.batch !== undefined && object.batch !== null) ? Batch.fromPartial(object.batch) : undefined;
+    message.policyJson = (object.policyJson !== undefined && object.policyJson !== null)
+      ? JsonPayload.fromPartial(object.policyJson)
+      : undefined;
     return message;
   },
 };
@@ -5948,7 +6726,7 @@ export const ListBatchesResponse: MessageFns<ListBatchesResponse> = {
 };
 
 function createBaseListHooksRequest(): ListHooksRequest {
-  return { invocationId: "", pageSize: 0, pageToken: "" };
+  return { invocationId: "", pageSize: 0, pageToken: "", view: 0 };
 }
 
 export const ListHooksRequest: MessageFns<ListHooksRequest> = {
@@ -5961,6 +6739,9 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
+    }
+    if (message.view !== 0) {
+      writer.uint32(32).int32(message.view);
     }
     return writer;
   },
@@ -6002,6 +6783,14 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.view = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6022,12 +6811,13 @@ export const ListHooksRequest: MessageFns<ListHooksRequest> = {
     message.invocationId = object.invocationId ?? "";
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.view = object.view ?? 0;
     return message;
   },
 };
 
 function createBaseListHooksResponse(): ListHooksResponse {
-  return { hooks: [], nextPageToken: "", leftOut: 0n };
+  return { hooks: [], nextPageToken: "", leftOut: 0n, jsons: [] };
 }
 
 export const ListHooksResponse: MessageFns<ListHooksResponse> = {
@@ -6043,6 +6833,9 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
         throw new globalThis.Error("value provided for field message.leftOut of type uint64 too large");
       }
       writer.uint32(24).uint64(message.leftOut);
+    }
+    for (const v of message.jsons) {
+      JsonPayload.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -6084,6 +6877,14 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
             message.leftOut = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.jsons.push(JsonPayload.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6104,6 +6905,7 @@ export const ListHooksResponse: MessageFns<ListHooksResponse> = {
     message.hooks = object.hooks?.map((e) => ToolHook.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
     message.leftOut = (object.leftOut !== undefined && object.leftOut !== null) ? BigInt(object.leftOut) : 0n;
+    message.jsons = object.jsons?.map((e) => JsonPayload.fromPartial(e)) || [];
     return message;
   },
 };
@@ -7526,6 +8328,30 @@ export const InvocationServiceService = {
     responseSerialize: (value: ListWorkersResponse): Buffer => Buffer.from(ListWorkersResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListWorkersResponse => ListWorkersResponse.decode(value),
   },
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints: {
+    path: "/toolplane.v1.InvocationService/ListSessionTaints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListSessionTaintsRequest): Buffer =>
+      Buffer.from(ListSessionTaintsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListSessionTaintsRequest => ListSessionTaintsRequest.decode(value),
+    responseSerialize: (value: ListSessionTaintsResponse): Buffer =>
+      Buffer.from(ListSessionTaintsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListSessionTaintsResponse => ListSessionTaintsResponse.decode(value),
+  },
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints: {
+    path: "/toolplane.v1.InvocationService/ClearSessionTaints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ClearSessionTaintsRequest): Buffer =>
+      Buffer.from(ClearSessionTaintsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ClearSessionTaintsRequest => ClearSessionTaintsRequest.decode(value),
+    responseSerialize: (value: ClearSessionTaintsResponse): Buffer =>
+      Buffer.from(ClearSessionTaintsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ClearSessionTaintsResponse => ClearSessionTaintsResponse.decode(value),
+  },
 } as const;
 
 export interface InvocationServiceServer extends UntypedServiceImplementation {
@@ -7599,6 +8425,10 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listBatches: handleUnaryCall<ListBatchesRequest, ListBatchesResponse>;
   /** Lists the workers of the whole cluster, whichever scheduler they are connected to, and those that were lost. */
   listWorkers: handleUnaryCall<ListWorkersRequest, ListWorkersResponse>;
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints: handleUnaryCall<ListSessionTaintsRequest, ListSessionTaintsResponse>;
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints: handleUnaryCall<ClearSessionTaintsRequest, ClearSessionTaintsResponse>;
 }
 
 export interface InvocationServiceClient extends Client {
@@ -8040,6 +8870,38 @@ export interface InvocationServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListWorkersResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the sessions whose calls are tainted by what they were given, those tainted last first. */
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  listSessionTaints(
+    request: ListSessionTaintsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
+  ): ClientUnaryCall;
+  clearSessionTaints(
+    request: ClearSessionTaintsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
   ): ClientUnaryCall;
 }
 
