@@ -90,7 +90,7 @@ async fn every_reason_to_hide_a_tool_is_told_and_a_call_of_it_says_the_same() {
             model_input: Some(payload("{}")),
             ..Default::default()
         };
-        let request = v1::CallRequest { spec: Some(spec), wait_ms: 0 };
+        let request = v1::CallRequest { spec: Some(spec), ..Default::default() };
         let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
         coverage::result(&result);
         let error = result.error.unwrap();

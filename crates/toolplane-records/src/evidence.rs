@@ -17,6 +17,7 @@ pub const MAX_DETAIL_BYTES: u64 = 16 * 1024;
 /// What one call is called by the protocols it came by, or went to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NativeIds {
     /// Id of the JSON-RPC request.
     #[serde(skip_serializing_if = "SmolStr::is_empty")]

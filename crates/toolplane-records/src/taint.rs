@@ -29,6 +29,7 @@ pub const MAX_CALLS: usize = 8;
 
 /// One label, and the calls whose outputs it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Taint {
     /// What was found, one of [`LABELS`].
     pub label: SmolStr,

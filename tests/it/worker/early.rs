@@ -138,7 +138,7 @@ async fn a_failure_names_tools_of_its_surface_and_no_others() {
         model_input: Some(payload("{}")),
         ..Default::default()
     };
-    let request = v1::CallRequest { spec: Some(spec), wait_ms: 0 };
+    let request = v1::CallRequest { spec: Some(spec), ..Default::default() };
     let unknown = room.clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
     let error = unknown.error.unwrap();
     assert!(error.next_steps.contains(&"hand.again".to_owned()), "{error:?}");
@@ -160,7 +160,7 @@ async fn a_call_in_the_background_is_polled_streamed_and_killed() {
         background: true,
         ..Default::default()
     };
-    let call = |tool: &str| v1::CallRequest { spec: Some(spec(tool)), wait_ms: 60_000 };
+    let call = |tool: &str| v1::CallRequest { spec: Some(spec(tool)), wait_ms: 60_000, ..Default::default() };
     let answer = room.clients.invocations().call(call("hand.once")).await.unwrap().into_inner();
     let id = answer.accepted.unwrap().invocation_id;
     assert!(answer.result.is_none() && answer.invocation.unwrap().background, "nobody waits for it");

@@ -148,6 +148,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         band: wanted.kind.band,
         lock_domain: locks.is_some().then(|| "session:s".into()),
         resource_locks: locks.into_iter().collect(),
+        inherited_taints: Vec::new(),
         background: false,
         held_by_batch: place.is_some(),
         hooks: Vec::new(),
