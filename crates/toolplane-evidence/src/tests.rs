@@ -107,13 +107,13 @@ fn each_way_to_tamper_is_told_by_its_name_and_its_line() {
     // All lines from there on written anew: only the signature tells.
     let again = changed(&|lines| {
         let mut prev = Line::read(lines[2].as_bytes()).unwrap().1;
-        for at in 3..lines.len() {
-            let (mut line, _) = Line::read(lines[at].as_bytes()).unwrap();
+        for (at, written) in lines.iter_mut().enumerate().skip(3) {
+            let (mut line, _) = Line::read(written.as_bytes()).unwrap();
             line.prev = prev;
             if at == 3 {
                 line.record = RawValue::from_string("7".to_owned()).unwrap();
             }
-            (lines[at], prev) = line.write();
+            (*written, prev) = line.write();
         }
     });
     assert_eq!(again, fault(9, Wrong::WrongSignature));
@@ -149,13 +149,15 @@ proptest! {
         let bytes = joined(&lines);
         let at = place.index(bytes.len());
         let line = place.index(lines.len());
-        let tampered = match kind {
-            0 => { let mut bytes = bytes.clone(); bytes[at] ^= flip; bytes }
-            1 => { let mut bytes = bytes.clone(); bytes.remove(at); bytes }
-            2 => { let mut lines = lines.clone(); lines.remove(line); joined(&lines) }
-            3 => { let mut lines = lines.clone(); lines.insert(line, lines[line].clone()); joined(&lines) }
-            _ => { let mut lines = lines.clone(); let next = (line + 1) % lines.len(); lines.swap(line, next); joined(&lines) }
-        };
+        let (mut tampered, mut lines) = (bytes.clone(), lines);
+        match kind {
+            0 => tampered[at] ^= flip,
+            1 => drop(tampered.remove(at)),
+            2 => drop(lines.remove(line)),
+            3 => lines.insert(line, lines[line].clone()),
+            _ => { let next = (line + 1) % lines.len(); lines.swap(line, next); }
+        }
+        let tampered = if kind < 2 { tampered } else { joined(&lines) };
         // The line break at the very end says nothing.
         prop_assume!(tampered != bytes && !(at == bytes.len() - 1 && kind == 1));
         let fault = verify(public, &tampered).unwrap_err();

@@ -89,7 +89,7 @@ export async function provideInput(connection: Connection, invocationId: string,
 }
 
 async function record(connection: Connection, invocationId: string) {
-  const request = { invocationId, view: 0, includeInputs: false, form: undefined };
+  const request = { invocationId, view: 0, includeInputs: false, form: undefined, includeTrail: false };
   const asking = { awayMs: AWAY_MS };
   const answer = await ask(connection, connection.invocations, (client) => client.getInvocation, request, asking);
   return answer.invocation;

@@ -133,7 +133,7 @@ export class Tools {
 
   /** Reads a call, and its result once it has ended. */
   async get(invocationId: string): Promise<{ invocation: Invocation; result: Result | undefined }> {
-    const request = { invocationId, view: 0, includeInputs: false, form: undefined };
+    const request = { invocationId, view: 0, includeInputs: false, form: undefined, includeTrail: false };
     const asking = { awayMs: 15_000 };
     const answer = await ask(this.#connection, this.#connection.invocations, (client) => client.getInvocation, request, asking);
     return { invocation: answer.invocation as Invocation, result: answer.result && this.#result(answer.result) };

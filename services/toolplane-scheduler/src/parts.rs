@@ -207,13 +207,8 @@ impl Parts {
         let rounds = Rounds::new(storage.clone(), queues.clone(), grants.clone(), claims, options.weights.clone());
         let starts = Starts::new(calls.clone(), objects.clone(), gate);
         let fleet = Fleet::new(workers.clone(), roster.clone(), members.clone(), queues.clone(), storage.is_shared());
-        let placements = Arc::new(Placements::new(
-            calls.clone(),
-            workers.clone(),
-            members.clone(),
-            queues.clone(),
-            options.placement_grace_ms,
-        ));
+        let seen = (workers.clone(), members.clone(), queues.clone());
+        let placements = Arc::new(Placements::new(calls.clone(), seen, options.placement_grace_ms));
         let watchers = Watchers::new(records, fanout.clone());
         let groups = Groups::new(calls.clone(), admissions.clone(), watchers.clone());
 
@@ -232,21 +227,8 @@ impl Parts {
             lease_ms: options.lease_ms,
             tick_ms,
         };
-        let holds = Holds::new(storage.clone());
-        let removal =
-            Removal { calls: calls.clone(), objects, holds: holds.clone(), key_window_ms: options.key_window_ms };
-        let deletions = Deletions { removal: removal.clone() };
-        let retention = Retention {
-            removal,
-            deletions: deletions.clone(),
-            members: members.clone(),
-            taints: taints.clone(),
-            groups: GroupRetention::new(storage.clone(), options.retention_ms, options.key_window_ms),
-            times: KeepTimes { usual: options.retention_ms, tenants: options.tenant_retention_ms.clone() },
-            place: Mutex::default(),
-            archive: options.archive,
-            tick_ms,
-        };
+        let retention = retention(&storage, &calls, objects, (members.clone(), taints.clone()), &options);
+        let (holds, deletions) = (retention.removal.holds.clone(), retention.deletions.clone());
         let listener = Listener {
             storage,
             workers: workers.clone(),
@@ -293,5 +275,28 @@ impl Loops {
             () = self.settler.run(self.scopes) => {}
         }
         self.grants.stop();
+    }
+}
+
+/// What removes calls, and what keeps them from it.
+fn retention(
+    storage: &Storage,
+    calls: &Calls,
+    objects: PayloadStore,
+    (members, taints): (Arc<Members>, SessionTaints),
+    options: &PartsOptions,
+) -> Retention {
+    let (holds, key_window_ms) = (Holds::new(storage.clone()), options.key_window_ms);
+    let removal = Removal { calls: calls.clone(), objects, holds, key_window_ms };
+    Retention {
+        deletions: Deletions { removal: removal.clone() },
+        removal,
+        members,
+        taints,
+        groups: GroupRetention::new(storage.clone(), options.retention_ms, key_window_ms),
+        times: KeepTimes { usual: options.retention_ms, tenants: options.tenant_retention_ms.clone() },
+        place: Mutex::default(),
+        archive: options.archive,
+        tick_ms: options.tick_ms,
     }
 }

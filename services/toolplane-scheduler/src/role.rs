@@ -95,20 +95,7 @@ impl SchedulerRole {
         let store = backend.measured(Keeper::Scheduler, backend.spread(|count| Arc::new(Shards::new(count))));
         let Opened { parts, loops, hooks_overdue } =
             Parts::open(store, payloads.clone(), options.parts, outside).await?;
-        let Parts {
-            calls,
-            admissions,
-            starts,
-            fleet,
-            groups,
-            watchers,
-            workers,
-            queues,
-            quarantine,
-            taints,
-            holds,
-            deletions,
-        } = parts;
+        let (calls, fleet, taints) = (parts.calls, parts.fleet, parts.taints);
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
         let news = ProviderNews::default();
@@ -119,33 +106,34 @@ impl SchedulerRole {
             Endings::new(calls.clone(), hooks.clone(), kept, (news.clone(), next_steps), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
-        let known = (quarantine, taints.clone());
-        let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, known);
+        let known = (parts.quarantine, taints.clone());
+        let preparer =
+            Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, parts.workers, known);
         let preparer = Arc::new(preparer);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
-        let rechecks =
-            RecheckLoop { rechecker, approvals: approvals.clone(), in_force: in_force.clone(), queues, asked };
+        let (queues, in_turn) = (parts.queues, approvals.clone());
+        let rechecks = RecheckLoop { rechecker, approvals: in_turn, in_force: in_force.clone(), queues, asked };
         let orphans = Orphans::new(calls.records().clone(), payloads.clone(), options.orphan_grace_ms, retention_ms);
         let invocations = InvocationApi::new(InvocationParts {
             orphans: orphans.clone(),
             calls: calls.clone(),
-            admissions,
-            groups,
+            admissions: parts.admissions,
+            groups: parts.groups,
             fleet: fleet.clone(),
             preparer,
             payloads: payloads.clone(),
             limits: options.requests,
             approvals: approvals.clone(),
-            watchers,
+            watchers: parts.watchers,
             taints: taints.clone(),
             streams: Arc::new(StreamLimit::new(options.watchers.0, options.watchers.1)),
-            holds,
-            deletions,
+            holds: parts.holds,
+            deletions: parts.deletions,
         });
         let sessions = WorkerParts {
             calls: calls.clone(),
-            starts,
+            starts: parts.starts,
             fleet,
             endings: endings.clone(),
             cleaning,

@@ -26,6 +26,7 @@ pub(super) struct Evidence {
     /// What goes into the record of the call.
     refs: Vec<String>,
     /// What the server calls the call.
+    #[serde(skip_serializing_if = "is_unnamed")]
     native_ids: NativeIds,
     /// Requests of the call, as the server knows them; the newest 16.
     request_ids: Vec<u64>,
@@ -56,6 +57,10 @@ struct ServerShown {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+fn is_unnamed(ids: &NativeIds) -> bool {
+    *ids == NativeIds::default()
 }
 
 impl Evidence {

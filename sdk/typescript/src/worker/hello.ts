@@ -40,6 +40,7 @@ export function introduce({ identity, version, slots, nativeTools, running, endi
       previousIncarnationDead: identity.previousDead && all,
       keptEndingsFollow: identity.previousDead && !all,
       nativeTools,
+      image: "",
       credentials: undefined,
     },
   };

@@ -39,9 +39,7 @@ pub(crate) struct Placements {
 impl Placements {
     pub(crate) fn new(
         calls: Calls,
-        workers: Arc<Workers>,
-        members: Arc<Members>,
-        queues: Arc<ReadyQueues>,
+        (workers, members, queues): (Arc<Workers>, Arc<Members>, Arc<ReadyQueues>),
         grace_ms: i64,
     ) -> Self {
         Self { calls, workers, members, queues, served: Mutex::default(), grace_ms }

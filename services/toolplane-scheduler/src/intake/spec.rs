@@ -166,10 +166,7 @@ impl CallSpec {
         if spec.timeout_ms > limits.max_deadline_ms {
             fields.add("timeout_ms", format!("must be at most {}", limits.max_deadline_ms));
         }
-        let band = Band::from_input(&spec.priority).unwrap_or_else(|_| {
-            fields.add("priority", "must be `interactive`, `normal` or `background`");
-            Band::Normal
-        });
+        let band = band(&spec.priority, fields);
         let session_ref = fields.short_text("session_ref", spec.session_ref, locks::MAX_NAME);
         let lock_domain = fields.short_text("lock_domain", spec.lock_domain, locks::MAX_NAME);
         let resource_locks = locks::read("resource_locks", spec.resource_locks, fields);
@@ -277,6 +274,13 @@ fn native_ids(given: Option<v1::NativeIds>, fields: &mut Fields) -> NativeIds {
         }
     }
     plain
+}
+
+fn band(priority: &str, fields: &mut Fields) -> Band {
+    Band::from_input(priority).unwrap_or_else(|_| {
+        fields.add("priority", "must be `interactive`, `normal` or `background`");
+        Band::Normal
+    })
 }
 
 /// What the agent says of itself; saying nothing is the same as saying nothing of it.
