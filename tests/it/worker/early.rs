@@ -25,7 +25,9 @@ fn data(event: &v1::Event) -> serde_json::Value {
 
 async fn get(room: &Room, id: &str) -> v1::Invocation {
     let request = v1::GetInvocationRequest { invocation_id: id.to_owned(), ..Default::default() };
-    room.clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap()
+    let invocation = room.clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+    crate::coverage::call(&invocation);
+    invocation
 }
 
 async fn until(room: &Room, id: &str, status: v1::InvocationStatus) -> v1::Invocation {
@@ -194,6 +196,65 @@ async fn a_call_in_the_background_is_polled_streamed_and_killed() {
         (error.error_code.as_str(), error.field_violations[0].field.as_str()),
         ("exec.background_unsupported", "spec.background")
     );
+}
+
+/// People are waited for in the background as well, and who looks in sees for what.
+#[tokio::test]
+async fn a_call_in_the_background_says_what_it_waits_for() {
+    let room = Room::open().await;
+    register(&room.clients, vec![tool_of("asked.once", false, "native.noop")]).await;
+    let mut hand = Hand::connect(&room, hello("first")).await;
+    let spec = v1::InvocationSpec {
+        tool_name: "asked.once".to_owned(),
+        model_input: Some(payload("{}")),
+        background: true,
+        ..Default::default()
+    };
+    let request = v1::SubmitInvocationRequest { spec: Some(spec) };
+    let call = room.clients.invocations().submit_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+    let id = call.invocation_id;
+    let parked = until(&room, &id, v1::InvocationStatus::AwaitingApproval).await;
+    let answer = v1::ResolveApprovalRequest {
+        approval_id: parked.approval_request_ref,
+        behavior: v1::Behavior::Allow.into(),
+        ..Default::default()
+    };
+    room.clients.permissions().resolve_approval(answer).await.unwrap();
+    let lease = hand.start().await;
+    let beats = beating(&room, &lease);
+    hand.say(partial(&lease, "so far", None)).await;
+    until(&room, &id, v1::InvocationStatus::PartialResult).await;
+    let question = v1::InputRequested {
+        lease: Some(lease.clone()),
+        input_id: "q".into(),
+        prompt: "which?".into(),
+        ..Default::default()
+    };
+    hand.say(Report::InputRequested(question)).await;
+    until(&room, &id, v1::InvocationStatus::NeedsInput).await;
+    let answer = v1::ProvideInputRequest { invocation_id: id.clone(), declined: true, ..Default::default() };
+    room.clients.invocations().provide_input(answer).await.unwrap();
+    hand.hear(|command| matches!(command, Command::InputProvided(_)).then_some(())).await;
+    hand.say(Report::Done(done(&lease))).await;
+    let (events, _) = room.replay(&id).await;
+    beats.abort();
+    let stages: Vec<serde_json::Value> = events
+        .iter()
+        .filter(|event| event.event_type == "tool.invocation.progress")
+        .map(|event| data(event)["status"].clone())
+        .collect();
+    let expected = [
+        "waiting_for_permission",
+        "queued",
+        "started",
+        "backgrounded",
+        "partial_result",
+        "running",
+        "waiting_for_input",
+        "running",
+        "completed",
+    ];
+    assert_eq!(stages, expected);
 }
 
 #[tokio::test]

@@ -82,6 +82,7 @@ pub(super) const WORDS: &[&str] = &[
     "worker_version", "image", "sandbox", "backend", "available", "held", "missing", "posture_digest", "duration_ms",
     "reported_at", "native_ids", "json_rpc_id", "mcp_session_id", "a2a_task_id", "a2a_context_id", "a2a_message_id",
     "http_request_id", "detail", "detail_left_out",
+    "inherited_taints", "output_taints", "label", "invocation_ids", "since", "output",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

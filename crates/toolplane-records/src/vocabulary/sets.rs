@@ -2,7 +2,7 @@
 
 use super::{
     AbortReason, ErrorClass, EventClass, HiddenReason, InvocationStatus, PersistenceStrategy, ProgressStatus,
-    QueueState, Recoverability, RedactionState, ResultStatus,
+    Recoverability, ResultStatus,
 };
 use crate::result::CONTENT_CLASSES;
 
@@ -17,7 +17,6 @@ pub fn sets() -> Vec<(&'static str, Vec<&'static str>)> {
     events.retain(|class| !class.starts_with("ext."));
     vec![
         ("states", words!(InvocationStatus)),
-        ("queue_states", words!(QueueState)),
         ("events", events),
         ("result_statuses", words!(ResultStatus)),
         ("error_classes", words!(ErrorClass)),
@@ -25,7 +24,6 @@ pub fn sets() -> Vec<(&'static str, Vec<&'static str>)> {
         ("abort_reasons", words!(AbortReason)),
         ("content_classes", CONTENT_CLASSES.to_vec()),
         ("persistence_strategies", words!(PersistenceStrategy)),
-        ("redaction_states", words!(RedactionState)),
         ("progress_statuses", words!(ProgressStatus)),
         ("reasons", words!(HiddenReason)),
     ]

@@ -108,7 +108,7 @@ fn no_text_of_any_record_stays_and_of_the_ids_only_those_of_the_list() {
     let ids = "permission_decision_refs policy_digest reason.rule_ref request_digest result_id reused_from rule_refs \
          schema_version surface_id tenant tool_id tool_name";
     let lease = "invocation_id lease.incarnation lease.lease_id lease.worker_id";
-    let all = ["approval_request_ref batch_id decision_id", digests, lease, ids].join(" ");
+    let all = ["approval_request_ref batch_id decision_id declaration_digest", digests, lease, ids].join(" ");
     assert_eq!(kept, all.split_whitespace().collect::<Vec<_>>());
 }
 
