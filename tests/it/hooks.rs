@@ -170,6 +170,25 @@ async fn a_hook_after_the_call_replaces_or_withholds_its_output() {
     assert!(result.is_error && !text(&result).contains("a.txt"), "{}", text(&result));
 }
 
+/// What a hook says of keeping an output holds for what is shown as well.
+#[tokio::test]
+async fn a_hook_says_how_an_output_is_kept() {
+    for (persistence, status, class) in
+        [("redact", ResultStatus::Redacted, ""), ("drop_with_reason", ResultStatus::Redacted, "result_redacted")]
+    {
+        let says = answers(&json!({ "persistence": persistence }));
+        let bed = hooked(&[hook("keeps_less", "result_persistence", &says)]).await;
+        let (_, result) = bed.followed(command(&bed, "ls notes")).await;
+        assert_eq!(result.status_code(), status, "{persistence}: {}", text(&result));
+        assert_eq!(result.error.as_ref().map_or("", |error| &error.error_class), class);
+        assert!(!text(&result).contains("a.txt"), "{persistence}: {}", text(&result));
+        let request = v1::GetPersistenceRequest { invocation_id: result.invocation_id.clone(), ..Default::default() };
+        let decided = bed.clients.invocations().get_persistence(request).await.unwrap().into_inner().decisions;
+        let wanted = format!("PERSISTENCE_STRATEGY_{}", persistence.to_uppercase());
+        assert!(decided.iter().any(|decision| decision.strategy().as_str_name() == wanted), "{decided:?}");
+    }
+}
+
 /// A hook sees every question before people do.
 #[tokio::test]
 async fn a_hook_may_refuse_what_would_be_asked() {

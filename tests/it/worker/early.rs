@@ -191,6 +191,7 @@ async fn a_call_in_the_background_is_polled_streamed_and_killed() {
     let mut request = call("hand.plain");
     request.spec.as_mut().unwrap().surface_id = String::new();
     let refused = room.clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+    crate::coverage::result(&refused);
     let error = refused.error.unwrap();
     assert_eq!(
         (error.error_code.as_str(), error.field_violations[0].field.as_str()),

@@ -1,8 +1,8 @@
 //! The vocabularies whose every word real calls of the tests must have shown (`schemas/vocabulary.json`).
 
 use super::{
-    AbortReason, ErrorClass, EventClass, HiddenReason, InvocationStatus, PersistenceStrategy, ProgressStatus,
-    Recoverability, ResultStatus,
+    ErrorClass, EventClass, HiddenReason, InvocationStatus, PersistenceStrategy, ProgressStatus, Recoverability,
+    ResultStatus,
 };
 use crate::result::CONTENT_CLASSES;
 
@@ -21,7 +21,6 @@ pub fn sets() -> Vec<(&'static str, Vec<&'static str>)> {
         ("result_statuses", words!(ResultStatus)),
         ("error_classes", words!(ErrorClass)),
         ("recoverabilities", words!(Recoverability)),
-        ("abort_reasons", words!(AbortReason)),
         ("content_classes", CONTENT_CLASSES.to_vec()),
         ("persistence_strategies", words!(PersistenceStrategy)),
         ("progress_statuses", words!(ProgressStatus)),
