@@ -203,10 +203,12 @@ async fn a_call_in_the_background_is_polled_streamed_and_killed() {
 #[tokio::test]
 async fn a_call_in_the_background_says_what_it_waits_for() {
     let room = Room::open().await;
-    register(&room.clients, vec![tool_of("asked.once", false, "native.noop")]).await;
+    let mut asked = tool_of("hand.asked", false, "native.noop");
+    asked.permission_profile.as_mut().unwrap().approval_required = Some(true);
+    register(&room.clients, vec![asked]).await;
     let mut hand = Hand::connect(&room, hello("first")).await;
     let spec = v1::InvocationSpec {
-        tool_name: "asked.once".to_owned(),
+        tool_name: "hand.asked".to_owned(),
         model_input: Some(payload("{}")),
         background: true,
         ..Default::default()
