@@ -62,7 +62,7 @@ pub struct Seal {
     pub until: Timestamp,
     /// Which key signed it: `sha256:<hex>` of the public key.
     pub key: Digest,
-    /// Ed25519 signature of [`Seal::message`], in base64.
+    /// Ed25519 signature of the message of the seal, in base64.
     pub signature: String,
 }
 

@@ -1,4 +1,4 @@
-//! Every instrument of the cluster. A new one is a static here and a line of [`ALL`]; `cargo xtask gen` writes `docs/metrics.md`, and a
+//! Every instrument of the cluster. A new one is a static here and a line of `ALL`; `cargo xtask gen` writes `docs/metrics.md`, and a
 //! test compares dashboards and alert rules with this.
 
 use crate::about::{About, Label};
