@@ -18,7 +18,7 @@ use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::index::SearchIndex;
 use crate::similar::NameIndex;
-use crate::validate::{Checked, validate};
+use crate::validate::{Checked, validate, validate_stored};
 use crate::violations::Violations;
 
 /// What a change does to a tool.
@@ -226,7 +226,7 @@ impl Catalog {
         revision: u64,
         history: History,
     ) -> Result<(), Vec<FieldViolation>> {
-        let tool = validate(registration, &self.limits)?;
+        let tool = validate_stored(registration, &self.limits)?;
         let mut claims = Claims::over(&self.names);
         claims.release(&registration.declaration.tool_id);
         let collisions = claims.claim(registration);

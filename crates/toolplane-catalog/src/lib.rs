@@ -34,4 +34,4 @@ pub use surface::{
     BlockedName, DeferPolicy, IndexedSurface, LoadOutcome, Misnamed, ModelCapabilities, Resolution, RoleConstraints,
     SurfaceRequest, load, resolve, select, similar_in,
 };
-pub use validate::{Checked, PERSISTENCE_POLICIES, validate};
+pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};

@@ -72,11 +72,28 @@ impl Checked {
 /// records of the registration contradict each other.
 pub fn validate(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
     let mut faults = Violations::default();
+    output::check_new(registration, &mut faults);
+    checked(registration, limits, faults)
+}
+
+/// Checks a registration that was taken before, perhaps by an earlier version: rules that came later do not make it unusable.
+///
+/// # Errors
+///
+/// The violations of the rules that have always held.
+pub fn validate_stored(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
+    checked(registration, limits, Violations::default())
+}
+
+fn checked(
+    registration: &Registration,
+    limits: &CatalogLimits,
+    mut faults: Violations,
+) -> Result<Checked, Vec<FieldViolation>> {
     declaration::check(&registration.declaration, limits, &mut faults);
     let schemas = contract::check(registration, limits, &mut faults);
     interface::check(registration, &schemas, limits, &mut faults);
     binding::check(registration, &schemas, limits, &mut faults);
-    output::check_together(registration, &mut faults);
     faults.into_result()?;
     let digest = registration.digest();
     let input = InputValidator::new(registration, schemas.model, schemas.runtime, limits);

@@ -6,6 +6,7 @@ use toolplane_matching::ToolFacts;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::{ExecutionBinding, ExecutionProfile, PermissionProfile};
+use toolplane_records::result::CONTENT_CLASSES;
 use toolplane_records::vocabulary::{AccessKind, ExecutionKind, RiskLevel, ToolKind};
 
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
@@ -82,13 +83,15 @@ impl PlannedOutput {
         let contract = registration.declaration.output_contract.as_ref();
         let interface = registration.interface.as_ref();
         let says = |flag: fn(&ExecutionProfile) -> bool| profile.is_some_and(flag);
+        // Earlier versions took any word: such a list says nothing.
+        let known = |words: &Vec<String>| words.iter().all(|word| CONTENT_CLASSES.contains(&word.as_str()));
         Self {
             supports_progress: says(|profile| profile.supports_progress),
             supports_partial_results: says(|profile| profile.supports_partial_results),
             supports_resume: says(|profile| profile.supports_resume),
             supports_artifacts: says(|profile| profile.supports_artifacts),
             supports_background: says(|profile| profile.supports_background),
-            content_types: contract.map(|contract| contract.content_types.clone()).unwrap_or_default(),
+            content_types: contract.map(|contract| contract.content_types.clone()).filter(known).unwrap_or_default(),
             artifact_expectations: contract.map(|contract| contract.artifact_expectations.clone()).unwrap_or_default(),
             fallback_summary: contract.and_then(|contract| contract.fallback_summary.clone()),
             rendering: interface

@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, future};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::{CatalogChange, CatalogLimits, ChangeKind, validate};
+use toolplane_catalog::{CatalogChange, CatalogLimits, ChangeKind, validate_stored};
 use toolplane_records::codes;
 use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
@@ -291,8 +291,8 @@ impl Registry {
 fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, SurfaceError> {
     let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
     let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
-    let checked =
-        validate(&stored.registration, &CatalogLimits::default()).map_err(|faults| unusable(first_of(&faults)))?;
+    let checked = validate_stored(&stored.registration, &CatalogLimits::default())
+        .map_err(|faults| unusable(first_of(&faults)))?;
     let (tool, history) = (Arc::new(checked), Arc::new(stored.history));
     Ok(CatalogChange { kind: ChangeKind::Updated, tool, revision: stored.revision, history })
 }

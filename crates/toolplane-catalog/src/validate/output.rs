@@ -19,20 +19,7 @@ pub const PERSISTENCE_POLICIES: &[&str] = &["default", "ref_only", "never_persis
 pub(super) fn check(contract: &OutputContract, limits: &CatalogLimits, faults: &mut Violations) {
     compile_at(&format!("{OUTPUT}.structured_schema"), contract.structured_schema.as_ref(), limits, faults);
     check_list_length(&format!("{OUTPUT}.content_types"), contract.content_types.len(), limits, faults);
-    for (index, class) in contract.content_types.iter().enumerate() {
-        if !CONTENT_CLASSES.contains(&class.as_str()) {
-            let rule = format!("`{}` must be one of {}", shown(class, 40), CONTENT_CLASSES.join(", "));
-            faults.add(format!("{OUTPUT}.content_types[{index}]"), rule);
-        }
-    }
     check_list_length(&format!("{OUTPUT}.artifact_expectations"), contract.artifact_expectations.len(), limits, faults);
-    for (index, pattern) in contract.artifact_expectations.iter().enumerate() {
-        let read = if pattern.is_empty() { Err("must not be empty".to_owned()) } else { Ok(pattern) };
-        let read = read.and_then(|pattern| PathGlob::parse(pattern).map_err(|error| error.to_string()));
-        if let Err(rule) = read {
-            faults.add(format!("{OUTPUT}.artifact_expectations[{index}]"), rule);
-        }
-    }
     for (name, bound) in
         [("max_inline_bytes", contract.max_inline_bytes), ("max_inline_chars", contract.max_inline_chars)]
     {
@@ -47,9 +34,12 @@ pub(super) fn check(contract: &OutputContract, limits: &CatalogLimits, faults: &
     }
 }
 
-/// Checks what only the parts together say.
-pub(super) fn check_together(registration: &Registration, faults: &mut Violations) {
+/// Checks the words that are carried out, and what only the parts together say. Of a new registration alone: earlier versions took any.
+pub(super) fn check_new(registration: &Registration, faults: &mut Violations) {
     let contract = registration.declaration.output_contract.as_ref();
+    if let Some(contract) = contract {
+        check_words(contract, faults);
+    }
     let interface = registration.interface.as_ref();
     let policies = [
         ("interface", interface.and_then(|interface| interface.persistence_policy_ref.as_deref())),
@@ -70,5 +60,21 @@ pub(super) fn check_together(registration: &Registration, faults: &mut Violation
     if says(|profile| profile.supports_resume) && !says(|profile| profile.supports_partial_results) {
         let rule = "needs `supports_partial_results`: what a tool goes on from comes with what it has shown";
         faults.add("execution_profile.supports_resume", rule);
+    }
+}
+
+fn check_words(contract: &OutputContract, faults: &mut Violations) {
+    for (index, class) in contract.content_types.iter().enumerate() {
+        if !CONTENT_CLASSES.contains(&class.as_str()) {
+            let rule = format!("`{}` must be one of {}", shown(class, 40), CONTENT_CLASSES.join(", "));
+            faults.add(format!("{OUTPUT}.content_types[{index}]"), rule);
+        }
+    }
+    for (index, pattern) in contract.artifact_expectations.iter().enumerate() {
+        let read = if pattern.is_empty() { Err("must not be empty".to_owned()) } else { Ok(pattern) };
+        let read = read.and_then(|pattern| PathGlob::parse(pattern).map_err(|error| error.to_string()));
+        if let Err(rule) = read {
+            faults.add(format!("{OUTPUT}.artifact_expectations[{index}]"), rule);
+        }
     }
 }

@@ -302,3 +302,30 @@ fn a_binding_to_a_server_says_what_a_worker_needs() {
         check_refused(&mcp(&of(&server, &json!("t"))), &field, rule);
     }
 }
+
+/// Rules that came later refuse new registrations, and leave what was taken before as it is.
+#[test]
+fn words_of_outputs_are_refused_anew_and_kept_where_they_were_taken() {
+    for (pointer, value, field) in [
+        (
+            "/declaration/output_contract/content_types",
+            json!(["text/plain"]),
+            "declaration.output_contract.content_types[0]",
+        ),
+        (
+            "/declaration/output_contract/artifact_expectations",
+            json!([""]),
+            "declaration.output_contract.artifact_expectations[0]",
+        ),
+        ("/interface/persistence_policy_ref", json!("policy_1"), "interface.persistence_policy_ref"),
+        ("/execution_profile/supports_resume", json!(true), "execution_profile.supports_resume"),
+    ] {
+        let mut tool = shell_json();
+        if tool["declaration"].get("output_contract").is_none() {
+            tool["declaration"]["output_contract"] = json!({});
+        }
+        put(&mut tool, pointer, value);
+        assert!(found(&tool).iter().any(|fault| fault.field == field), "{field}: {:?}", found(&tool));
+        validate_stored(&registration(&tool), &CatalogLimits::default()).unwrap();
+    }
+}
