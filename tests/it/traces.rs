@@ -9,9 +9,9 @@ use toolplane_testkit::trace::{AgentTrace, Span, Trace};
 use crate::bed::{Bed, PATIENCE, RULES};
 
 /// Something in the arguments that must not be in any span.
-const SECRET: &str = "hunter2-secret-file.txt";
+pub(crate) const SECRET: &str = "hunter2-secret-file.txt";
 
-async fn traced(bed: &Bed, agent: &AgentTrace, tool: &str, input: &str) -> v1::ToolResult {
+pub(crate) async fn traced(bed: &Bed, agent: &AgentTrace, tool: &str, input: &str) -> v1::ToolResult {
     let request = agent.request(v1::InvokeRequest { spec: Some(bed.spec(tool, input)), ..Default::default() });
     let mut stream = bed.clients.invocations().invoke(request).await.unwrap().into_inner();
     while let Some(message) = stream.message().await.unwrap() {

@@ -4,13 +4,16 @@
 //! in which it leaves (`otlp`), and sent by a task of its own (`export`); contexts, ids, sampling and what a process says of itself
 //! are those of OpenTelemetry's crates. When no exporter is set a span costs one check.
 
+use std::io::BufWriter;
 use std::time::{Duration, Instant};
+
 use toolplane_metrics::names;
 use toolplane_records::codes;
 
 use opentelemetry::{KeyValue, global};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -36,6 +39,11 @@ use client::Signal;
 use export::{Exporter, FinishedSpans};
 use held::Keep;
 use span::Tracer;
+
+/// What is written to standard error at once.
+const LOG_BUFFER_BYTES: usize = 64 * 1024;
+/// Lines that may wait to be written before who logs waits for them.
+const LOG_LINES: usize = 64 * 1024;
 
 pub use context::{
     CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
@@ -80,6 +88,8 @@ pub struct TelemetryGuard {
     spans: Option<FinishedSpans>,
     metrics: Option<MetricExport>,
     flush_timeout: Duration,
+    /// Writes what is left of the log when it goes, so it is the last to go.
+    _log: WorkerGuard,
 }
 
 impl TelemetryGuard {
@@ -135,7 +145,8 @@ pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<Tel
     let receiver = |signal| config.otlp_endpoint.as_deref().map(|endpoint| receiver(endpoint, signal)).transpose();
     let (traces, metrics) = (receiver(Signal::Traces)?, receiver(Signal::Metrics)?);
     names::TOOLS.set_most(config.metrics_tools);
-    Registry::default().with(log_layer(log)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
+    let (lines, written) = log_writer();
+    Registry::default().with(log_layer(log, lines)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
     let spans = traces.map(|client| {
         let spans = FinishedSpans::default();
         Exporter::start(spans.clone(), client, &resource(config, role));
@@ -144,7 +155,7 @@ pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<Tel
     });
     let metrics = metrics.zip(config.metrics_interval());
     let metrics = metrics.map(|(client, interval)| MetricExport::start(client, &resource(config, role), interval));
-    Ok(TelemetryGuard { spans, metrics, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
+    Ok(TelemetryGuard { spans, metrics, flush_timeout: Duration::from_millis(config.flush_timeout_ms), _log: written })
 }
 
 /// Which traces are kept that the sampler leaves out.
@@ -166,12 +177,19 @@ pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, LogFilterError> {
     EnvFilter::try_new(text).map_err(|error| LogFilterError { text: text.to_owned(), error })
 }
 
-fn log_layer<S>(config: &LogConfig) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+/// Lines leave on a thread of their own, as many at a time as wait: a call does not wait for who reads them. None is lost while the
+/// process lives; where the reader is so slow that very many wait, who logs waits too.
+fn log_writer() -> (NonBlocking, WorkerGuard) {
+    let buffered = BufWriter::with_capacity(LOG_BUFFER_BYTES, std::io::stderr());
+    NonBlockingBuilder::default().lossy(false).buffered_lines_limit(LOG_LINES).thread_name("log").finish(buffered)
+}
+
+fn log_layer<S>(config: &LogConfig, lines: NonBlocking) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
     let filter = parse_filter(&config.filter).map_err(TelemetryError::Filter)?;
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let layer = tracing_subscriber::fmt::layer().with_writer(lines).log_internal_errors(false);
     Ok(match config.format {
         LogFormat::Text => {
             let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());

@@ -21,6 +21,7 @@ mod programs;
 mod sdk;
 mod test;
 mod tidy;
+mod traces;
 
 /// Demo, tests, clusters, faults, benches, generated files and house checks of Toolplane.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ enum Command {
     Faults(faults::Args),
     /// Ask real servers of S3 and Azure Blob Storage what is asked of every object store.
     Clouds,
+    /// Ask a real store of traces what it got of a call.
+    Traces,
     /// Try every reader of foreign bytes with mutated and made-up ones.
     Fuzz(fuzz::Args),
     /// Measure; results also go to `target/bench/`.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Cluster(action) => cluster::run(&action),
         Command::Faults(args) => faults::run(&args),
         Command::Clouds => clouds::run(),
+        Command::Traces => traces::run(),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sdk(args) => sdk::run(&args),

@@ -85,11 +85,11 @@ const JAVA: Packages = Packages {
     without: &["./usr/share/doc", "./usr/share/man", "./usr/share/maven-repo", "*.a", "*.h"],
 };
 
-/// The program that reads rules and pages of metrics as Prometheus does; the server itself is not needed.
-const PROMTOOL: Packages = Packages {
+/// What reads metrics, and the program that checks its rules.
+const PROMETHEUS: Packages = Packages {
     release: "bookworm",
     names: &["prometheus"],
-    without: &["./etc", "./lib", "./usr/bin/prometheus", "./usr/bin/tsdb", "./usr/share", "./var"],
+    without: &["./etc", "./lib", "./usr/bin/tsdb", "./usr/share", "./var"],
 };
 
 /// Makes sure of `bwrap`. Without it the cluster still runs, but its worker says that it has no sandbox and gets no shell or
@@ -295,21 +295,40 @@ fn own_package(folder: &Path) -> Result<(), TaskError> {
     fs::write(&manifest, "{\"private\": true}\n").map_err(TaskError::file(&manifest))
 }
 
-/// Prometheus' `promtool` below `target/prometheus`, where the machine has none. Without it the test of the alert rules fails, and all
-/// others run.
-pub(crate) fn promtool() {
-    if command::works("promtool", &["--version"]) {
+/// Prometheus with its `promtool` below `target/prometheus`, where the machine has none. Without it the tests that need it fail, and
+/// all others run.
+pub(crate) fn prometheus() {
+    if ["prometheus", "promtool"].iter().all(|program| command::works(program, &["--version"])) {
         return;
     }
     let folder = command::target().join("prometheus");
-    if PROMTOOL.are_in(&folder) {
+    if PROMETHEUS.are_in(&folder) && folder.join("usr/bin/prometheus").exists() {
         return;
     }
-    println!("unpacking promtool into {} ...", folder.display());
-    if let Err(error) = PROMTOOL.unpack(&folder).and_then(|()| PROMTOOL.keep(&folder)) {
-        println!("could not prepare promtool: {error}");
-        println!("the test of alert rules will fail; put `promtool` of Prometheus into the path.");
+    println!("unpacking Prometheus into {} ...", folder.display());
+    if let Err(error) = PROMETHEUS.unpack(&folder).and_then(|()| PROMETHEUS.keep(&folder)) {
+        println!("could not prepare Prometheus: {error}");
+        println!("tests of metrics and alert rules will fail; put `prometheus` and `promtool` into the path.");
     }
+}
+
+/// A store of traces that can be asked what it got.
+const PHOENIX: &str = "arize-phoenix~=20.26";
+
+/// A virtual environment at `target/venv-phoenix` with a store of traces (850 MB).
+pub(crate) fn phoenix() -> Result<(), TaskError> {
+    let folder = command::target().join("venv-phoenix");
+    let python = folder.join("bin/python");
+    if command::works(&python, &["-c", "import phoenix"]) {
+        return Ok(());
+    }
+    println!("installing a store of traces into {} ...", folder.display());
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    command::run(venv)?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PHOENIX]);
+    command::run(pip)
 }
 
 /// Go with gRPC below `target/go`. Where it cannot be had, the test of the client in Go fails and all others run.

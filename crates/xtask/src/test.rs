@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     needs::java();
     needs::typescript()?;
     needs::mcp()?;
-    needs::promtool();
+    needs::prometheus();
     if args.prepare {
         return Ok(());
     }
