@@ -14,6 +14,7 @@ pub mod key;
 mod link;
 pub mod location;
 mod origin;
+mod pieces;
 mod proofs;
 mod read;
 mod spool;

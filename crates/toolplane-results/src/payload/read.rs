@@ -9,6 +9,7 @@ use toolplane_records::time::Timestamp;
 
 use super::error::PayloadError;
 use super::key::PayloadKey;
+use super::pieces::pieces;
 use super::proofs::ObjectState;
 use super::store::PayloadStore;
 
@@ -55,7 +56,7 @@ impl PayloadStore {
             let (range, if_match) = (Some(GetRange::Bounded(offset..end)), proved.e_tag);
             let options = GetOptions { range, if_match, ..GetOptions::default() };
             let found = self.get(key, options).await.map_err(|source| self.reading(key, now, source))?;
-            found.into_stream().map(|chunk| chunk.map_err(|source| PayloadError::store("read", source))).boxed()
+            pieces(found).map(|chunk| chunk.map_err(|source| PayloadError::store("read", source))).boxed()
         };
         Ok(PayloadRange { size_bytes, offset, length, stream })
     }
@@ -112,7 +113,7 @@ impl PayloadStore {
 
     /// The same for what was found under its name.
     pub(super) async fn prove_found(&self, key: &PayloadKey, found: GetResult) -> Result<ObjectMeta, PayloadError> {
-        let (meta, mut stream, mut hash) = (found.meta.clone(), found.into_stream(), Sha256::new());
+        let (meta, mut stream, mut hash) = (found.meta.clone(), pieces(found), Sha256::new());
         while let Some(chunk) = stream.next().await {
             hash.update(&chunk.map_err(|source| PayloadError::store("read", source))?);
         }
