@@ -8,7 +8,9 @@ use crate::bed::RULES;
 use crate::shell::Shell;
 
 async fn start() -> (Cluster, Shell) {
-    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    // Whoever makes the calls here exports them after their ends: no commit is on its way, and nothing has to settle.
+    let options = Options::new(RULES).env("TOOLPLANE__SCHEDULER__EXPORT_SETTLE_MS", "0");
+    let cluster = Cluster::start(options).await.unwrap();
     let shell = Shell::at(cluster.endpoint());
     let files: Vec<String> = tools::example_files().unwrap().iter().map(|file| file.display().to_string()).collect();
     let mut arguments = vec!["tools", "register"];
@@ -56,6 +58,11 @@ async fn a_call_is_explained_exported_proved_held_and_deleted() {
     shell.says(0, &["keys", "signing", "--file", text(&key)]);
     let (first, second, later) = (at("first.jsonl"), at("second.jsonl"), "2100-01-01T00:00:00Z");
     shell.complains(0, &["export", "--key", text(&key), "--file", text(&first), "--to", later]);
+    // What proves something is not written over, and a chain is of one thing.
+    let again = ["export", "--key", text(&key), "--file", text(&first)];
+    assert!(shell.complains(2, &again).contains("is there already"));
+    let narrowed = ["export", "--key", text(&key), "--after", text(&first), "--session", "s1"];
+    assert!(shell.complains(2, &narrowed).contains("only the session s1"));
     let nowhere = Shell::at("http://127.0.0.1:1");
     let proved = nowhere.says(0, &["verify", text(&first), "--key", text(&public)]);
     assert!(proved.contains("2 calls"), "{proved}");

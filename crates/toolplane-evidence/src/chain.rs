@@ -43,6 +43,14 @@ pub struct Begin {
     pub continues: Option<Head>,
 }
 
+impl Begin {
+    /// Whether `other` is of the same tenant, session and call: only then does one go on from the other without leaving something out.
+    pub fn is_of_the_same(&self, other: &Self) -> bool {
+        let of = |begin: &Self| (begin.tenant.clone(), begin.session_ref.clone(), begin.invocation_id.clone());
+        of(self) == of(other)
+    }
+}
+
 /// Where an export ends: the next one begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {

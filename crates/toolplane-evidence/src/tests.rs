@@ -129,7 +129,7 @@ fn exports_go_on_from_one_another() {
     assert_eq!((verified.exports, verified.records, verified.head), (2, 5, end));
     let alone = verify(public, &joined(&second)).unwrap();
     assert_eq!(alone.begin.continues, Some(head));
-    let mut after = Verifier::new(public).after(end);
+    let mut after = Verifier::new(public).after(Verified { head: end, ..alone });
     let _ = after.line(second[0].as_bytes());
     assert_eq!(after.finish().unwrap_err().wrong, Wrong::DoesNotContinue);
     let other = export(&key, 2, None, 5_000).0;
@@ -138,6 +138,43 @@ fn exports_go_on_from_one_another() {
     assert_eq!(verify(public, &joined(&swapped)).map(|verified| verified.records), Ok(5));
     let shorter = [export(&key, 1, None, 5_000).0, both[first.len()..].to_vec()].concat();
     assert_eq!(verify(public, &joined(&shorter)).unwrap_err(), Fault { line: 4, wrong: Wrong::DoesNotContinue });
+}
+
+/// A chain says that all of one thing is there. An export of something else, or of another time, in its middle would be a hole.
+#[test]
+fn exports_of_something_else_do_not_go_on_from_one_another() {
+    let (key, public) = key();
+    let (first, head) = export(&key, 2, None, 5_000);
+    let goes_on = |change: &dyn Fn(&mut Begin)| {
+        let mut begin = begin(Some(head), 9_000);
+        change(&mut begin);
+        let (chain, line) = Chain::begin(begin);
+        let second = vec![line, chain.seal(&key).0];
+        let together = verify(public, &joined(&[first.clone(), second.clone()].concat())).map_err(|fault| fault.wrong);
+        // The same in a file of its own.
+        let before = verify(public, &joined(&first)).unwrap();
+        let mut verifier = Verifier::new(public).after(before);
+        let _ = second.iter().all(|line| verifier.line(line.as_bytes()));
+        let alone = verifier.finish().map_err(|fault| fault.wrong);
+        assert_eq!(together.as_ref().err(), alone.as_ref().err());
+        alone.map(|_| ())
+    };
+    assert_eq!(goes_on(&|_| {}), Ok(()));
+    assert_eq!(goes_on(&|begin| begin.tenant = "other".to_owned()), Err(Wrong::OtherScope));
+    assert_eq!(goes_on(&|begin| begin.session_ref = "s1".to_owned()), Err(Wrong::OtherScope));
+    assert_eq!(goes_on(&|begin| begin.invocation_id = "inv_1".to_owned()), Err(Wrong::OtherScope));
+    assert_eq!(goes_on(&|begin| begin.from = Some(Timestamp::from_millis(6_000))), Err(Wrong::DoesNotContinue));
+}
+
+/// What stands after the seal belongs to no export, be it a line of one or anything else.
+#[test]
+fn what_comes_after_the_seal_was_put_there() {
+    let (key, public) = key();
+    let (lines, _) = export(&key, 2, None, 5_000);
+    for extra in ["{}", "", "a note"] {
+        let more = [lines.clone(), vec![extra.to_owned()]].concat();
+        assert_eq!(verify(public, &joined(&more)).unwrap_err(), Fault { line: 5, wrong: Wrong::AfterSeal }, "{extra}");
+    }
 }
 
 proptest! {

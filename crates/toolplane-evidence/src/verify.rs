@@ -37,6 +37,8 @@ pub enum Wrong {
     NoBegin,
     /// It does not go on from the export before it.
     DoesNotContinue,
+    /// It goes on from an export of something else: of another tenant, session or call.
+    OtherScope,
     /// The export was signed with another key.
     OtherKey(Digest),
     /// The signature is not that of these lines: they were written anew by somebody who does not have the key.
@@ -61,6 +63,9 @@ impl fmt::Display for Wrong {
             ),
             Self::NoBegin => f.write_str("missing: an export begins with a line of the kind `begin`"),
             Self::DoesNotContinue => f.write_str("missing: it does not go on from the export before it"),
+            Self::OtherScope => f.write_str(
+                "missing: it goes on from an export of another tenant, session or call, so not all is there",
+            ),
             Self::OtherKey(key) => write!(f, "wrong signature: it was signed with another key, {key}"),
             Self::WrongSignature => f.write_str("wrong signature: the lines before it are not those that were signed"),
             Self::CutOff => f.write_str("cut off: the export ends without its seal"),
@@ -97,6 +102,8 @@ pub struct Verifier {
     /// Where the export that is being read begins in the file.
     first: u64,
     begin: Option<Begin>,
+    /// What the exports before are of, when there are any: this one is of the same.
+    before: Option<Begin>,
     head: Option<Head>,
     counts: [u64; 4],
     /// The first fault, and the number that was expected there.
@@ -107,13 +114,14 @@ impl Verifier {
     /// Proves with `key`.
     pub fn new(key: PublicKey) -> Self {
         let counts = [0; 4];
-        Self { key, lines: 0, sums: Vec::new(), first: 0, begin: None, head: None, counts, fault: None }
+        Self { key, lines: 0, sums: Vec::new(), first: 0, begin: None, before: None, head: None, counts, fault: None }
     }
 
     /// Goes on from an export that was proved before.
     #[must_use]
-    pub fn after(mut self, head: Head) -> Self {
-        self.head = Some(head);
+    pub fn after(mut self, before: Verified) -> Self {
+        self.head = Some(before.head);
+        self.before = Some(before.begin);
         self
     }
 
@@ -157,7 +165,11 @@ impl Verifier {
     fn check(&mut self, bytes: &[u8]) -> Result<(), (Wrong, u64)> {
         let expected = self.sums.len() as u64;
         let fails = |wrong| (wrong, expected);
-        let (line, sum) = Line::read(bytes).map_err(|bad| fails(Wrong::Changed(bad)))?;
+        let (line, sum) = Line::read(bytes).map_err(|bad| {
+            // After a seal nothing has to come: what is no line was put there.
+            let is_extra = expected == 0 && self.counts[0] > 0 && matches!(bad, BadLine::Form(_));
+            fails(if is_extra { Wrong::AfterSeal } else { Wrong::Changed(bad) })
+        })?;
         if expected == 0 {
             self.begins(&line).map_err(fails)?;
             self.first = self.lines;
@@ -196,8 +208,12 @@ impl Verifier {
         if line.n > 0 {
             return Err(Wrong::Missing(line.n));
         }
+        if self.before.as_ref().is_some_and(|before| !before.is_of_the_same(&begin)) {
+            return Err(Wrong::OtherScope);
+        }
         let none = Digest::from_bytes([0; 32]);
-        let goes_on = begin.continues.map_or(none, |head| head.sum) == line.prev;
+        let goes_on = begin.continues.map_or(none, |head| head.sum) == line.prev
+            && begin.continues.is_none_or(|head| begin.from == Some(head.until));
         let follows = match &self.head {
             Some(head) => begin.continues == Some(*head),
             None => true,
@@ -205,6 +221,7 @@ impl Verifier {
         if !goes_on || !follows {
             return Err(Wrong::DoesNotContinue);
         }
+        self.before = Some(begin.clone());
         self.begin.get_or_insert(begin);
         Ok(())
     }

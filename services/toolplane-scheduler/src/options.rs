@@ -41,6 +41,8 @@ pub struct SchedulerOptions {
     pub(crate) spool: Option<SpoolOptions>,
     /// How old an output must be that no call names, to be removed; not at all when absent.
     pub(crate) orphan_grace_ms: Option<i64>,
+    /// What ended in the last milliseconds is in no export.
+    pub(crate) export_settle_ms: i64,
     /// How large they may be, and for how long they are kept.
     pub(crate) payloads: PayloadOptions,
     /// What is taken out of what tools give.
@@ -83,6 +85,7 @@ impl SchedulerOptions {
                 .then(|| SpoolOptions { directory: config.spool_dir(), max_bytes: config.objects.spool_bytes }),
             orphan_grace_ms: Some(signed(config.objects.orphan_grace_seconds.saturating_mul(1000)))
                 .filter(|grace| *grace > 0),
+            export_settle_ms: signed(settings.export_settle_ms),
             payloads: PayloadOptions {
                 max_bytes: config.objects.max_bytes,
                 retention_days: config.objects.retention_days,

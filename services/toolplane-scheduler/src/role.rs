@@ -124,6 +124,7 @@ impl SchedulerRole {
             preparer,
             payloads: payloads.clone(),
             limits: options.requests,
+            export_settle_ms: options.export_settle_ms,
             approvals: approvals.clone(),
             watchers: parts.watchers,
             taints: taints.clone(),

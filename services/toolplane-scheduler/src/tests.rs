@@ -169,6 +169,7 @@ impl World {
             preparer: self.preparer.clone(),
             payloads: self.objects.clone(),
             limits: LIMITS,
+            export_settle_ms: 0,
             approvals: self.approvals.clone(),
             watchers,
             taints,

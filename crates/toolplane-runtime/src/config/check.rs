@@ -102,6 +102,7 @@ impl Config {
             ("scheduler.tick_ms", scheduler.tick_ms, 10),
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
             ("executor.mcp.idle_ms", self.executor.mcp.idle_ms, 1),
+            ("scheduler.export_settle_ms", scheduler.export_settle_ms, 0),
             ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
             ("mcp.wait_ms", self.mcp.clone().unwrap_or_default().wait_ms, 1_000),
             ("telemetry.metrics_interval_ms", self.telemetry.metrics_interval_ms, 0),

@@ -49,6 +49,8 @@ pub struct SchedulerConfig {
     /// How long an idempotency key is remembered after its call ended. Must be at least `retention_seconds` to have an
     /// effect of its own.
     pub idempotency_window_seconds: u64,
+    /// How long a commit may be on its way: what ended in the last milliseconds is in no export.
+    pub export_settle_ms: u64,
     /// Bounds of single tools. The first entry that fits a tool applies.
     pub tools: Vec<ToolLimit>,
     /// Share of a tenant among waiting tenants; 1 when it is not named.
@@ -127,6 +129,7 @@ impl Default for SchedulerConfig {
             tenant_retention_seconds: BTreeMap::new(),
             archive: false,
             idempotency_window_seconds: DAY_SECONDS,
+            export_settle_ms: 5_000,
             tools: Vec::new(),
             weights: BTreeMap::new(),
             cleaning: CleaningPolicy::default(),

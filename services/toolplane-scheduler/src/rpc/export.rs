@@ -27,14 +27,14 @@ use crate::storage::{RecordError, keys};
 
 /// Ends looked at at once.
 const PAGE: usize = 64;
-/// What ended in the last milliseconds is not in an export that does not say until when: a commit of that time may be on its way.
-const SETTLE_MS: i64 = 5_000;
-
 /// The handler of exports.
 #[derive(Clone, Debug)]
 pub(super) struct Exporting {
     pub(super) calls: Calls,
     pub(super) deletions: Deletions,
+    /// What ended in the last milliseconds is in no export, whatever it is asked for: a commit of that time may be on its way, and what an
+    /// export says to have everything of would have a hole.
+    pub(super) settle_ms: i64,
 }
 
 /// What an export is of.
@@ -73,11 +73,10 @@ impl Exporting {
         let given = |text: &str| (!text.is_empty()).then(|| SmolStr::from(text));
         let call = given(&request.invocation_id).map(|id| InvocationId::parse(&id)).transpose();
         let now = self.calls.now().await?;
-        let until = instant(request.until).map_or(now.plus_millis(-SETTLE_MS), |until| until.min(now));
-        let first = instant(request.from).map_or(0, score);
+        let (from, until) = span(now, instant(request.from), instant(request.until), self.settle_ms)?;
         let wanted = Wanted {
             caller: caller.clone(),
-            scores: (first, score(until).saturating_sub(1)),
+            scores: (from.map_or(0, score), score(until).saturating_sub(1)),
             until,
             session: given(&request.session_ref),
             call: call.map_err(|rule| CallError::invalid("invocation_id", rule.to_string()))?,
@@ -196,6 +195,24 @@ impl Exporting {
     }
 }
 
+/// From when until when an export has everything that is asked for. It never ends before it begins: the next one begins at its end.
+fn span(
+    now: Timestamp,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    settle_ms: i64,
+) -> Result<(Option<Timestamp>, Timestamp), CallError> {
+    let begin = from.unwrap_or(Timestamp::from_millis(0));
+    if begin > now {
+        return Err(CallError::invalid("from", format!("must not be after now, which is {now}; is {begin}")));
+    }
+    if let Some(until) = until.filter(|until| *until < begin) {
+        return Err(CallError::invalid("until", format!("must not be before `from`, which is {begin}; is {until}")));
+    }
+    let settled = now.plus_millis(-settle_ms);
+    Ok((from, until.map_or(settled, |until| until.min(settled)).max(begin)))
+}
+
 fn events(call: &Invocation, log: &[toolplane_records::event::LogEvent]) -> Vec<v1::ExportedRecord> {
     let told = |event: &toolplane_records::event::LogEvent| {
         let event = event.envelope(&call.tenant, &call.invocation_id, &call.tool_id, &call.telemetry_refs);
@@ -211,4 +228,27 @@ fn record(kind: &str, id: &str, json: &JsonPayload) -> v1::ExportedRecord {
 fn messages(records: Vec<v1::ExportedRecord>) -> Vec<v1::ExportRecordsResponse> {
     let parts = page::split(records, v1::ExportedRecord::encoded_len);
     parts.into_iter().map(|records| v1::ExportRecordsResponse { records, ..Default::default() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an export says to have is there: nothing that may still be on its way is promised, and no export ends before it begins.
+    #[test]
+    fn an_export_ends_where_everything_is_there() {
+        let at = Timestamp::from_millis;
+        let until = |from: Option<i64>, until: Option<i64>| {
+            let span = span(at(100_000), from.map(at), until.map(at), 5_000);
+            span.map(|(_, until)| until.as_millis()).map_err(|error| error.to_string())
+        };
+        assert_eq!(until(None, None), Ok(95_000));
+        assert_eq!(until(None, Some(90_000)), Ok(90_000));
+        assert_eq!(until(None, Some(99_999)), Ok(95_000));
+        assert_eq!(until(None, Some(900_000)), Ok(95_000));
+        assert_eq!(until(Some(97_000), None), Ok(97_000));
+        assert_eq!(until(Some(97_000), Some(99_000)), Ok(97_000));
+        assert!(until(Some(90_000), Some(80_000)).unwrap_err().contains("`until` must not be before `from`"));
+        assert!(until(Some(100_001), None).unwrap_err().contains("`from` must not be after now"));
+    }
 }

@@ -47,6 +47,7 @@ pub(crate) struct InvocationParts {
     pub(crate) payloads: PayloadStore,
     pub(crate) orphans: Orphans,
     pub(crate) limits: SpecLimits,
+    pub(crate) export_settle_ms: i64,
     pub(crate) approvals: Approvals,
     pub(crate) watchers: Watchers,
     pub(crate) taints: SessionTaints,
@@ -93,7 +94,11 @@ impl InvocationApi {
             answering: Answering { calls: calls.clone(), limits },
             batches,
             canceling: Canceling { calls: calls.clone(), approvals },
-            exporting: Exporting { calls: calls.clone(), deletions: parts.deletions.clone() },
+            exporting: Exporting {
+                calls: calls.clone(),
+                deletions: parts.deletions.clone(),
+                settle_ms: parts.export_settle_ms,
+            },
             keeping: Keeping { calls: calls.clone(), holds: parts.holds, deletions: parts.deletions },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
             reading: Reading {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::value::RawValue;
-use toolplane_evidence::{Begin, Chain, Head, PublicKey, SigningKey, Verifier};
+use toolplane_evidence::{Begin, Chain, Head, PublicKey, SigningKey, Verified, Verifier};
 use toolplane_proto::convert::field::{instant as to_message, optional_time};
 use toolplane_proto::v1;
 use toolplane_records::time::Timestamp;
@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::fetch::sink::Sink;
 use super::outcome::CommandOutcome;
 use super::output::{Output, payload_text};
-use super::verify::read_lines;
+use super::verify::{read_lines, scope};
 
 /// Which records.
 #[derive(Debug, Args)]
@@ -57,7 +57,12 @@ pub(crate) async fn run(
         return Err(Failure::Usage(rule.to_owned()));
     }
     let key = signing_key(&args.key)?;
-    let continues = args.after.as_deref().map(|file| head_of(file, key.public())).transpose()?;
+    if let Some(file) = args.file.as_deref().filter(|file| file.is_file()) {
+        let rule = "is there already; an export takes no other file's place, give it a name of its own";
+        return Err(Failure::Local(format!("`{}` {rule}", file.display())));
+    }
+    let before = args.after.as_deref().map(|file| proved(file, key.public())).transpose()?;
+    let continues = before.as_ref().map(|before| before.head);
     let from = args.from.as_deref().map(|text| instant("--from", text)).transpose()?;
     let from = continues.map(|head| head.until).or(from);
     let until = args.to.as_deref().map(|text| instant("--to", text)).transpose()?;
@@ -79,8 +84,9 @@ pub(crate) async fn run(
         made_by: format!("toolplane {}", env!("CARGO_PKG_VERSION")),
         continues,
     };
+    let before = before.map(|before| before.begin);
     let mut sink = Sink::open(args.file, false)?;
-    let (records, head) = write(request, begin, &key, connection, &mut sink, out).await?;
+    let (records, head) = write(request, (begin, before), &key, connection, &mut sink, out).await?;
     sink.close(out)?;
     let key = key.public().fingerprint();
     out.note(&format!("{records} records until {}, signed with {key}; `--after` goes on from here", head.until))?;
@@ -90,7 +96,7 @@ pub(crate) async fn run(
 /// Writes all lines; how many records there are, and where the export ends.
 async fn write(
     request: v1::ExportRecordsRequest,
-    begin: Begin,
+    (begin, before): (Begin, Option<Begin>),
     key: &SigningKey,
     connection: &Connection,
     sink: &mut Sink,
@@ -101,6 +107,11 @@ async fn write(
     let first = answers.message().await?.ok_or_else(broken)?;
     let until = optional_time("until", first.until).map_err(|error| Failure::Answer(error.to_string()))?;
     let begin = Begin { tenant: first.tenant, until: until.ok_or_else(broken)?, ..begin };
+    if let Some(before) = before.filter(|before| !before.is_of_the_same(&begin)) {
+        let (of, before) = (scope(&begin), scope(&before));
+        let rule = "one that goes on from it must be of the same (`--session`, `--invocation`, the tenant of the key)";
+        return Err(Failure::Usage(format!("--after: it is of {before}, and this would be of {of}; {rule}")));
+    }
     let (mut chain, line) = Chain::begin(begin);
     let mut records = 0;
     write_line(&line, sink, out)?;
@@ -132,13 +143,13 @@ fn signing_key(file: &Path) -> Result<SigningKey, Failure> {
         .map_err(|error| Failure::Local(format!("`{}` is no key to sign with: {error}", file.display())))
 }
 
-/// Where the export in `file` ends, once it is proved.
-fn head_of(file: &Path, key: PublicKey) -> Result<Head, Failure> {
+/// What the export in `file` is of and where it ends, once it is proved.
+fn proved(file: &Path, key: PublicKey) -> Result<Verified, Failure> {
     let mut verifier = Verifier::new(key);
     read_lines(file, |line| verifier.line(line))?;
     let verified = verifier.finish();
     let wrong = |fault| Failure::Local(format!("`{}` is no export to go on from: {fault}", file.display()));
-    Ok(verified.map_err(wrong)?.head)
+    verified.map_err(wrong)
 }
 
 fn instant(option: &str, text: &str) -> Result<Timestamp, Failure> {

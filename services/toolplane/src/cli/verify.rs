@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use toolplane_evidence::{Fault, MAX_LINE_BYTES, PublicKey, Verified, Verifier};
+use toolplane_evidence::{Begin, Fault, MAX_LINE_BYTES, PublicKey, Verified, Verifier};
 
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -31,14 +31,14 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut Output) -> Result<CommandOutcome,
     let mut before = None;
     for file in &args.files {
         let mut verifier = Verifier::new(key);
-        if let Some(head) = before {
-            verifier = verifier.after(head);
+        if let Some(before) = before.take() {
+            verifier = verifier.after(before);
         }
         read_lines(file, |line| verifier.line(line))?;
         match verifier.finish() {
             Ok(verified) => {
                 proved(file, &verified, out)?;
-                before = Some(verified.head);
+                before = Some(verified);
             }
             Err(fault) => return wrong(file, &fault, out),
         }
@@ -51,12 +51,25 @@ fn proved(file: &Path, verified: &Verified, out: &mut Output) -> Result<(), Fail
     if out.json() {
         return out.serialized(&json!({
             "file": file, "verified": true, "exports": exports, "records": records, "calls": calls,
-            "tombstones": tombstones, "tenant": begin.tenant, "from": begin.from, "until": head.until, "head": head.sum,
+            "tombstones": tombstones, "tenant": begin.tenant, "session": begin.session_ref,
+            "invocation": begin.invocation_id, "from": begin.from, "until": head.until, "head": head.sum,
+            "after": begin.continues.map(|head| head.sum),
         }));
     }
     let from = begin.from.map_or_else(|| "the beginning".to_owned(), |from| from.to_string());
     out.line(format!("{}  proved: {records} records, {calls} calls, {tombstones} deletions", file.display()))?;
-    out.line(format!("  tenant {}, from {from} until {}, head {}", begin.tenant, head.until, head.sum))
+    out.line(format!("  {}, from {from} until {}, head {}", scope(begin), head.until, head.sum))?;
+    match begin.continues {
+        Some(before) => out.line(format!("  goes on from the export with the head {}", before.sum)),
+        None => Ok(()),
+    }
+}
+
+/// What an export is of. One that was narrowed is not all there is.
+pub(super) fn scope(begin: &Begin) -> String {
+    let only = [("session", &begin.session_ref), ("call", &begin.invocation_id)].into_iter();
+    let only = only.filter(|(_, name)| !name.is_empty()).map(|(kind, name)| format!(", only the {kind} {name}"));
+    format!("tenant {}{}", begin.tenant, only.collect::<String>())
 }
 
 fn wrong(file: &Path, fault: &Fault, out: &mut Output) -> Result<CommandOutcome, Failure> {
