@@ -84,9 +84,11 @@ fn lost(invocation: &Invocation, reason: &'static str, now: Timestamp) -> Result
     if !has_started(invocation) {
         draft.enqueue(EventClass::ExtRequeued, "lease", data! { "reason": reason })?;
     } else if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
+        name_lost(&mut draft, invocation);
         let message = "canceled; the worker was lost before it confirmed that it stopped";
         crate::cancel::end(&mut draft, codes::CANCEL_WORKER_LOST, message, "unknown", now)?;
     } else if !invocation.safety.is_idempotent {
+        name_lost(&mut draft, invocation);
         outcome_unknown(&mut draft, "the worker was lost", None, reason, now)?;
     } else if !confirmed {
         draft.invocation.attempt -= 1;
@@ -120,9 +122,14 @@ fn outcome_unknown(
     draft.end(Status::Failed, cause, result, Vec::new())
 }
 
-/// Notes that a worker was lost while it ran the call.
+/// Notes that a worker was lost while it ran the call, and counts it against the call.
 fn charge(draft: &mut Draft, before: &Invocation) {
     draft.invocation.worker_losses += 1;
+    name_lost(draft, before);
+}
+
+/// Names the worker that was lost: it leaves no evidence, and whoever looks what became of the call has to know where it ran.
+fn name_lost(draft: &mut Draft, before: &Invocation) {
     if let Some(lease) = &before.lease
         && !draft.invocation.lost_workers.contains(&lease.worker_id)
     {

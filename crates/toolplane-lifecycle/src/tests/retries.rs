@@ -146,3 +146,19 @@ fn attempts_are_recorded() {
     assert_eq!(steps, expected);
     assert_eq!(last.invocation.lost_workers.len(), 1);
 }
+
+/// A worker that is lost leaves no evidence of its own. Where the call ends with that, its record is all there is to say where it ran.
+#[test]
+fn a_call_that_ends_with_its_worker_names_it() {
+    let record = run(ready(false, true).invocation, started(false)).invocation;
+    let lost = |record: &Invocation| apply(record, Command::Fire(Timer::Lease), at(60_000)).unwrap().invocation;
+    let unknown = lost(&record);
+    assert_eq!((unknown.status, unknown.lost_workers.len()), (InvocationStatus::Failed, 1));
+    let cancel = Command::RequestCancel {
+        requested_by: String::new(),
+        message: String::new(),
+        abort_reason: AbortReason::UserInterruption,
+    };
+    let canceled = lost(&apply(&record, cancel, at(4_000)).unwrap().invocation);
+    assert_eq!((canceled.status, canceled.lost_workers.len()), (InvocationStatus::Canceled, 1));
+}
