@@ -46,6 +46,23 @@ impl Cleaner {
     /// The text as it may be shown; the very text when there is nothing to replace. What is found is added to `found`: also what has the
     /// whole output dropped, which the caller does.
     pub fn text<'a>(&self, text: &'a str, found: &mut Findings) -> Cow<'a, str> {
+        if !may_spell_json(text) {
+            return self.plain(text, found);
+        }
+        let (mut meant, mut seen) = (Findings::default(), Findings::default());
+        let Ok(read) = self.json(text, &mut meant) else { return self.plain(text, found) };
+        // As a text it says the same again, and what stands between its values.
+        let cleaned = match read {
+            Cow::Borrowed(text) => self.plain(text, &mut seen),
+            Cow::Owned(read) => Cow::Owned(self.plain(&read, &mut seen).into_owned()),
+        };
+        meant.cover(&seen);
+        found.merge(&meant);
+        cleaned
+    }
+
+    /// The same of a text that is read as it is written.
+    fn plain<'a>(&self, text: &'a str, found: &mut Findings) -> Cow<'a, str> {
         match self.bytes(text.as_bytes(), found) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
             // Whole characters were replaced by whole characters.
@@ -121,6 +138,12 @@ impl Cleaner {
         }
         spans
     }
+}
+
+/// Whether the text may be JSON that spells its characters in another way, as `\u0070` for a letter or `\/`: whoever reads it as JSON is told
+/// what no pattern sees in the text.
+fn may_spell_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[', '"']) && text.contains('\\')
 }
 
 /// Whether something may be found only now that `spans` are replaced: what stands right beside one of them, or what one of them is a part of.
@@ -240,6 +263,25 @@ mod tests {
             "\u{1b}[34;1m\"password\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m \u{1b}[0;32m\"Tr0ub4dor-x9Q!\"\u{1b}[0m";
         assert!(!cleaned(coloured).contains("Tr0ub4dor"), "{}", cleaned(coloured));
         assert_eq!(cleaned("ends with \u{1b}["), "ends with \u{1b}[");
+    }
+
+    #[test]
+    fn a_text_that_is_json_is_read_as_what_it_spells() {
+        let spelled = TOKEN.replace('p', "\\u0070");
+        assert!(!spelled.contains("ghp_"));
+        let text = format!(r#"{{"a":["{spelled}"],"n":1.10}}"#);
+        assert_eq!(cleaned(&text), r#"{"a":["[redacted github_token]"],"n":1.10}"#);
+        // The same as the text of a value, as of a command that printed it.
+        let printed = serde_json::to_string(&serde_json::json!({ "stdout": text })).unwrap();
+        assert!(!cleaned(&printed).contains("0123456789abcdef"), "{}", cleaned(&printed));
+        // Each thing is counted once, and what is clean stays the very text.
+        let mut found = Findings::default();
+        let policy = CleaningPolicy::default();
+        let _ = Cleaner::new(&policy).text(&format!(r#"{{"a":"{TOKEN}\n"}}"#), &mut found);
+        assert_eq!(found.masked(), 1);
+        let clean = r#"{"a": "b\nc"}"#;
+        assert!(matches!(Cleaner::new(&policy).text(clean, &mut found), Cow::Borrowed(same) if same == clean));
+        assert_eq!(cleaned("{not json \\u0070"), "{not json \\u0070");
     }
 
     #[test]
