@@ -74,10 +74,16 @@ async fn a_call_is_explained_exported_proved_held_and_deleted() {
     // Held: not deleted. Then deleted, and the next export says so.
     shell.says(0, &["hold", "set", "--session", "s1", "--reason", "case 17", "--as", "bob"]);
     assert!(shell.complains(2, &["delete", id, "--reason", "erasure request 4"]).contains("HELD"));
+    // Another reason is not lost in silence, and what is not there cannot be kept.
+    let other = shell.complains(2, &["hold", "set", "--session", "s1", "--reason", "case 18"]);
+    assert!(other.contains("HELD") && other.contains("by bob: case 17"), "{other}");
+    assert!(shell.complains(2, &["hold", "set", "inv_misspelled", "--reason", "case 18"]).contains("NOT_FOUND"));
     assert!(shell.says(0, &["hold", "list"]).contains("case 17"));
+    assert!(shell.says(1, &["delete", "--session", "s1", "--reason", "erasure request 4"]).contains("1 kept"));
     shell.complains(0, &["hold", "clear", "--session", "s1"]);
     assert!(shell.says(0, &["delete", "--session", "s1", "--reason", "erasure request 4"]).contains("1 deleted"));
     assert!(shell.complains(2, &["get", "invocation", id]).contains(id));
+    assert!(shell.complains(2, &["hold", "set", id, "--reason", "case 18"]).contains("it was deleted at"));
     let mut more = vec!["export", "--key", text(&key), "--file", text(&second), "--to", later];
     more.extend(["--after", text(&first)]);
     shell.complains(0, &more);

@@ -86,6 +86,9 @@ pub enum CallError {
         /// The invocation.
         id: String,
     },
+    /// Another hold is on the same; since when, whose and why.
+    #[error("another hold is on it: {0}")]
+    HeldOtherwise(String),
     /// The state does not allow it.
     #[error("{0}")]
     Precondition(String),

@@ -10,6 +10,7 @@ use toolplane_runtime::Caller;
 use crate::calls::{CallFilter, Calls};
 use crate::error::CallError;
 use crate::keeping::{DeletionRequest, Deletions, HoldScope, Holds, LegalHold, Undeleted};
+use crate::storage::RecordError;
 
 /// Longest reason, in bytes.
 const MAX_REASON: usize = 1_000;
@@ -34,6 +35,7 @@ impl Keeping {
         request: v1::SetLegalHoldRequest,
     ) -> Result<v1::SetLegalHoldResponse, CallError> {
         let scope = scope(request.scope.map(scope_of_set))?;
+        self.is_there(caller, &scope).await?;
         let hold = LegalHold {
             scope,
             reason: reason(request.reason)?,
@@ -45,8 +47,36 @@ impl Keeping {
         }
         // One that was there before stays as it is.
         let all = self.holds.of(&caller.tenant).await?;
-        let kept = all.into_iter().find(|known| known.scope == hold.scope).unwrap_or(hold);
+        let kept = all.into_iter().find(|known| known.scope == hold.scope).unwrap_or(hold.clone());
+        // Whoever cleared it for the reason they know would let go of what somebody else relies on.
+        if kept.reason != hold.reason {
+            let which = format!("since {}{}: {}", kept.set_at, by(&kept.set_by), kept.reason);
+            return Err(CallError::HeldOtherwise(which));
+        }
         Ok(v1::SetLegalHoldResponse { hold: Some(message(&kept)) })
+    }
+
+    /// A hold on a call that is gone, or that never was, would be taken for the call being kept. A damaged one is held.
+    async fn is_there(&self, caller: &Caller, scope: &HoldScope) -> Result<(), CallError> {
+        let HoldScope::Invocation(id) = scope else { return Ok(()) };
+        let key = InvocationKey::new(&caller.tenant, id);
+        match self.calls.records().get(&key).await {
+            Err(RecordError::NotFound) => Err(self.gone(&key).await?),
+            _ => Ok(()),
+        }
+    }
+
+    /// What became of a call that is not there.
+    async fn gone(&self, key: &InvocationKey) -> Result<CallError, CallError> {
+        Ok(match self.deletions.tombstone(key).await? {
+            Some(left) => CallError::Precondition(format!(
+                "it was deleted at {}{}: {}",
+                left.deleted_at,
+                by(&left.deleted_by),
+                left.reason
+            )),
+            None => CallError::NotFound { kind: "invocation", id: key.id.to_string() },
+        })
     }
 
     /// Takes a hold away.
@@ -88,14 +118,7 @@ impl Keeping {
             match self.deletions.delete(&InvocationKey::new(&caller.tenant, &parsed), asked).await {
                 Ok(_) => answer.deleted = 1,
                 Err(Undeleted::NotFound) => {
-                    let left = self.deletions.tombstone(&InvocationKey::new(&caller.tenant, &parsed)).await?;
-                    return Err(match left {
-                        Some(left) => CallError::Precondition(format!(
-                            "it was deleted at {} by {}: {}",
-                            left.deleted_at, left.deleted_by, left.reason
-                        )),
-                        None => CallError::NotFound { kind: "invocation", id: id.clone() },
-                    });
+                    return Err(self.gone(&InvocationKey::new(&caller.tenant, &parsed)).await?);
                 }
                 Err(Undeleted::Held) => return Err(CallError::Held { id: id.clone() }),
                 Err(refused @ Undeleted::Living(_)) => return Err(CallError::Precondition(refused.to_string())),
@@ -145,6 +168,11 @@ impl Keeping {
 /// Who asks, as records name them.
 fn doer(caller: &Caller, said: &str) -> String {
     caller.doer(said).chars().take(256).collect()
+}
+
+/// Who did it, where that is known.
+fn by(who: &str) -> String {
+    if who.is_empty() { String::new() } else { format!(" by {who}") }
 }
 
 fn reason(reason: String) -> Result<String, CallError> {

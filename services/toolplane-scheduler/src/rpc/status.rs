@@ -51,6 +51,11 @@ fn api(error: CallError) -> ApiError {
             subject: "invocation".to_owned(),
             message: format!("a hold is on `{id}`; `toolplane hold list` says which"),
         },
+        CallError::HeldOtherwise(which) => ApiError::FailedPrecondition {
+            reason: codes::HELD,
+            subject: "hold".to_owned(),
+            message: format!("another hold is on it, {which}; clear it and set one that names both reasons"),
+        },
         CallError::Precondition(message) => {
             ApiError::FailedPrecondition { reason: codes::INVOCATION_STATE, subject: "invocation".to_owned(), message }
         }

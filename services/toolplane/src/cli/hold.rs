@@ -177,8 +177,9 @@ pub(crate) async fn delete(
             out.line(format!("{held} kept by a hold"))?;
         }
         if living > 0 {
-            out.line(format!("{living} have not ended"))?;
+            out.line(format!("not ended yet, so not deleted: {living}"))?;
         }
     }
-    Ok(CommandOutcome::Done)
+    // Whoever has to erase a session is not told that it is done.
+    Ok(if held + living > 0 { CommandOutcome::ToolFailed } else { CommandOutcome::Done })
 }
