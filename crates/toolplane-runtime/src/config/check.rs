@@ -10,6 +10,8 @@ const MAX_CONNECTIONS: u64 = 1_000_000;
 const MAX_TENANT_FILES: u64 = 1_000_000;
 /// Most tools that metrics may tell apart: each has some dozen series, and names are never forgotten.
 const MAX_TOOL_NAMES: u64 = 2_000;
+/// Longest time any key may have outputs kept: a hundred years.
+const MAX_KEPT_DAYS: u64 = 36_500;
 /// Longest interval any key may name: a year.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -100,9 +102,9 @@ impl Config {
             ("scheduler.default_timeout_ms", scheduler.default_timeout_ms, 1),
             ("scheduler.max_timeout_ms", scheduler.max_timeout_ms, 1),
             ("scheduler.tick_ms", scheduler.tick_ms, 10),
+            ("scheduler.export_settle_ms", scheduler.export_settle_ms, 0),
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
             ("executor.mcp.idle_ms", self.executor.mcp.idle_ms, 1),
-            ("scheduler.export_settle_ms", scheduler.export_settle_ms, 0),
             ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
             ("mcp.wait_ms", self.mcp.clone().unwrap_or_default().wait_ms, 1_000),
             ("telemetry.metrics_interval_ms", self.telemetry.metrics_interval_ms, 0),
@@ -136,6 +138,7 @@ impl Config {
             ("scheduler.max_watchers_per_tenant", self.scheduler.max_watchers_per_tenant as u64, 1, 1_000_000),
             ("scheduler.max_watchers", self.scheduler.max_watchers as u64, 1, 1_000_000),
             ("objects.max_bytes", self.objects.max_bytes, 1, u64::MAX),
+            ("objects.retention_days", u64::from(self.objects.retention_days.unwrap_or(1)), 1, MAX_KEPT_DAYS),
             (
                 "server.max_connections",
                 u64::from(server.max_connections.unwrap_or(fewest)),
@@ -172,6 +175,11 @@ impl Config {
             if !(least..=most).contains(&value) {
                 return Err(ConfigError::value(key, format!("`{value}` is not between {least} and {most}")));
             }
+        }
+        let is_known = |url: &str| ["file:///", "s3://", "gs://", "az://"].iter().any(|known| url.starts_with(known));
+        if self.objects.url.as_deref().is_some_and(|url| !is_known(url)) {
+            let rule = "must begin with `file:///`, `s3://`, `gs://` or `az://`";
+            return Err(ConfigError::value("objects.url", rule));
         }
         if self.objects.url.is_some() && self.objects.path.is_some() {
             let rule = "names another place than `objects.path`: one of them is enough";

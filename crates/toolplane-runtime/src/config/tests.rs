@@ -247,6 +247,15 @@ fn the_store_and_its_servers_fit_together() {
 }
 
 #[test]
+fn places_and_times_of_kept_outputs_are_checked() {
+    check("[objects]\nurl = \"s4://bucket\"\n", &[], "`objects.url`: must begin with `file:///`, `s3://`");
+    check("[objects]\nurl = \"file://results\"\n", &[], "`objects.url`: must begin with `file:///`");
+    check("[objects]\nurl = \"bucket/prefix\"\n", &[], "`objects.url`: must begin with");
+    check("[objects]\nretention_days = 0\n", &[], "`objects.retention_days`: `0` is not between 1 and 36500");
+    load("[objects]\nurl = \"az://container/prefix\"\nretention_days = 1\n", &[]).expect("valid");
+}
+
+#[test]
 fn bounds_of_the_scheduler_are_checked() {
     check("[scheduler]\nretention_seconds = 0\n", &[], "`scheduler.retention_seconds`: `0` is not between 1 and");
     check("[[scheduler.tools]]\nmax_running = 1\n", &[], "`scheduler.tools[0].tool`: must name a tool");
