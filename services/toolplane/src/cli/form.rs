@@ -74,6 +74,28 @@ pub(crate) async fn approval(
     Ok(CommandOutcome::Done)
 }
 
+/// Prints one of many: JSON as a line of it, other bytes with their length before them, or nobody could tell where one ends.
+pub(crate) fn print_step(formed: &v1::Formed, out: &mut Output) -> Result<(), Failure> {
+    match &formed.body {
+        Some(Body::Binary(bytes)) => {
+            let delimited = [length(bytes.len()), bytes.to_vec()].concat();
+            print(&v1::Formed { body: Some(Body::Binary(delimited.into())), ..formed.clone() }, out)
+        }
+        _ => print(formed, out),
+    }
+}
+
+/// A length as messages of protobuf in a row have it before each: seven bits a byte, the lowest first.
+fn length(mut bytes: usize) -> Vec<u8> {
+    let mut all = Vec::new();
+    while bytes > 0x7f {
+        all.push(u8::try_from(bytes & 0x7f).unwrap_or_default() | 0x80);
+        bytes >>= 7;
+    }
+    all.push(u8::try_from(bytes).unwrap_or_default());
+    all
+}
+
 /// Prints what is in a form: JSON as a line of it, other bytes as they are.
 pub(crate) fn print(formed: &v1::Formed, out: &mut Output) -> Result<(), Failure> {
     match &formed.body {
@@ -88,5 +110,17 @@ pub(crate) fn print(formed: &v1::Formed, out: &mut Output) -> Result<(), Failure
             Ok(stdout.flush()?)
         }
         None => Err(Failure::Answer("the form is empty".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::length;
+
+    #[test]
+    fn lengths_are_those_of_delimited_messages() {
+        for (bytes, expected) in [(0, vec![0]), (127, vec![0x7f]), (128, vec![0x80, 1]), (300, vec![0xac, 2])] {
+            assert_eq!(length(bytes), expected, "{bytes}");
+        }
     }
 }

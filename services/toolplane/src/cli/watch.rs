@@ -52,7 +52,7 @@ fn print(step: &CallUpdate<'_>, out: &mut Output) -> Result<(), Failure> {
             out.line(format!("{:>4}  {}  {}  {data}", event.sequence, instant(event.time.as_ref()), event.event_type))
         }
         CallUpdate::Broken(status) => out.note(&format!("connection lost ({}); following again", status.message())),
-        CallUpdate::Formed(formed) => form::print(formed, out),
+        CallUpdate::Formed(formed) => form::print_step(formed, out),
         CallUpdate::Accepted(_) => Ok(()),
     }
 }
