@@ -124,6 +124,9 @@ async fn what_commands_and_files_leave_is_kept_as_their_tools_say() {
             "{decision:?}"
         );
     }
+    // However short it is, nothing of what is only referred to is shown: no summary repeats it.
+    let short = bed.call("only_referred_to", &json!({ "command": "echo said to nobody" }).to_string()).await;
+    assert!(!format!("{short:?}").contains("said to nobody"), "{short:?}");
     // More than the store takes: what the tool did is done.
     let large =
         bed.call("shell.exec", json!({ "command": "head -c 3000000 /dev/zero | tr '\\0' a" }).to_string()).await;

@@ -90,6 +90,8 @@ pub(super) async fn keep(
     if previewed {
         bounds.one_bytes = bounds.one_bytes.min(PREVIEWED_BYTES);
         report.output.by_reference = true;
+    }
+    if previewed || effects.keeping == Keeping::RefOnly {
         // The worker's words may say all of it.
         report.words.facing.clear();
         report.words.summary.clear();
