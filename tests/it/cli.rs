@@ -54,6 +54,9 @@ async fn exit_codes_and_records() {
     assert_eq!(listed["invocation_id"], call["invocation_id"]);
     assert!(shell.complains(2, &["input", call["invocation_id"].as_str().unwrap()]).contains("asks nothing"));
     assert!(shell.complains(2, &["invoke", "native.echo", "--priority", "soon"]).contains("spec.priority"));
+    // Nobody follows it, and it was refused at once: the reason is said all the same.
+    let refused = shell.complains(1, &["invoke", "native.echo", "--background"]);
+    assert!(refused.contains("exec.background_unsupported"), "{refused}");
 
     assert!(shell.complains(2, &["get", "invocation", "inv_none"]).contains("inv_none"));
     assert!(shell.complains(2, &["get", "something_else"]).contains("something_else"));

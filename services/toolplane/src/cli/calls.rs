@@ -148,6 +148,7 @@ pub(crate) async fn cancel(
         Some("completed_first" | "ended_first") => "it ended first",
         Some("unsupported") => "its tool cannot be stopped while it runs",
         Some(other) => other,
+        None if call.ended_at.is_some() => "it has stopped",
         None => "asked to stop",
     }
     .to_owned();

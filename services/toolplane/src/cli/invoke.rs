@@ -104,7 +104,7 @@ async fn submit(
     let request = v1::SubmitInvocationRequest { spec: Some(spec) };
     let answer = connection.invocations().submit_invocation(request).await?.into_inner();
     let invocation = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
-    let id = invocation.invocation_id.clone();
+    let (id, ended) = (invocation.invocation_id.clone(), invocation.ended_at.is_some());
     if out.json() {
         calls::print_record(invocation, out)?;
     } else {
@@ -112,7 +112,24 @@ async fn submit(
         let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
         out.note(&format!("{}{again}; follow it with `toolplane watch {id}`", invocation.status))?;
     }
-    Ok(CommandOutcome::Done)
+    match ended {
+        true => refused_at_once(id, connection, out).await,
+        false => Ok(CommandOutcome::Done),
+    }
+}
+
+/// The call was not followed, and has ended all the same. Where it failed, nobody would learn why.
+async fn refused_at_once(
+    invocation_id: String,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
+    let request = v1::GetResultRequest { invocation_id, ..Default::default() };
+    let result = connection.invocations().get_result(request).await?.into_inner().result.unwrap_or_default();
+    let Some(error) = result.error.as_ref().filter(|_| result.is_error) else { return Ok(CommandOutcome::Done) };
+    out.note(&format!("{} ({}): {}", error.error_class, error.error_code, error.message))?;
+    out.note(&format!("  see docs/errors.md#{}", error.error_code))?;
+    Ok(result::ending(&result))
 }
 
 async fn call(

@@ -83,7 +83,9 @@ async fn orphans(connection: &Connection, out: &mut Output) -> Result<CommandOut
         table.row([orphan.uri.clone(), bytes(orphan.size_bytes), age(orphan.kept_at.as_ref())]);
     }
     if !out.json() {
-        out.table(&table, "every kept output is named by its call")?;
+        let none = "nothing: of the calls that are there, each kept output is named by its call; \
+                    those of calls that are gone go by `objects.retention_days`";
+        out.table(&table, none)?;
         if found.more {
             out.note("there are more")?;
         }

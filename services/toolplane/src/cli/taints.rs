@@ -73,7 +73,8 @@ fn table(sessions: &[v1::SessionTaints], out: &mut Output) -> Result<(), Failure
     let mut table = Table::new(&["SESSION", "LABEL", "LAST", "FROM CALLS", "CLEARED"]);
     for session in sessions {
         let cleared = session.cleared.last().map_or("-".to_owned(), |last| {
-            format!("{} by {} {} ago: {}", last.labels.join(","), last.by, age(last.at.as_ref()), last.reason)
+            let by = if last.by.is_empty() { String::new() } else { format!(" by {}", last.by) };
+            format!("{}{by} at {}: {}", last.labels.join(","), instant(last.at.as_ref()), last.reason)
         });
         let at = age(session.tainted_at.as_ref());
         let row = |label: &str, calls: String| {

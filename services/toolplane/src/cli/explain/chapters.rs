@@ -57,7 +57,9 @@ pub(super) fn said(call: &v1::Invocation, record: Option<&v1::JsonPayload>) -> V
     let input = shown.and_then(|shown| shown.observable_input.or(shown.model_input));
     let kept = call.model_input_ref.as_ref().map(|kept| format!("{}  {}", kept.digest, bytes(kept.size_bytes)));
     let input = input.map(|input| excerpt(input.get(), EXCERPT));
-    input.or_else(|| kept.as_ref().map(|_| "(not shown to this caller)".to_owned())).into_iter().chain(kept).collect()
+    // Of arguments that no tool took, nobody knows which fields are sensitive: they are not shown unasked.
+    let unseen = || format!("(not shown here; `toolplane get {} --inputs` asks for it)", call.invocation_id);
+    input.or_else(|| kept.as_ref().map(|_| unseen())).into_iter().chain(kept).collect()
 }
 
 /// What changed the input on its way.
