@@ -6,6 +6,7 @@
 //! ([`kept`]), and stand there anew under another name.
 
 mod kept;
+mod lately;
 mod message;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ use toolplane_records::result::Cleaned;
 use toolplane_records::time::Timestamp;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::error::PayloadError;
+
+use lately::Lately;
 
 /// Longest JSON value of the object store that is cleaned as one; a longer one is cleaned as a text.
 const MAX_JSON: u64 = 16 * 1024 * 1024;
@@ -57,6 +60,17 @@ struct Cleaners {
     usual: OutputCleaner,
     /// The first that fits applies.
     rules: Vec<(Fits, OutputCleaner)>,
+    /// What running tools said lately.
+    texts: Lately<String>,
+    blocks: Lately<Vec<v1::ContentBlock>>,
+    values: Lately<v1::JsonPayload>,
+}
+
+impl Cleaners {
+    fn new(usual: &CleaningPolicy, rules: Vec<(Fits, OutputCleaner)>) -> Self {
+        let usual = OutputCleaner::new(usual);
+        Self { usual, rules, texts: Lately::default(), blocks: Lately::default(), values: Lately::default() }
+    }
 }
 
 /// Which calls a rule is for.
@@ -95,20 +109,26 @@ impl Cleaning {
             Ok((Fits { tenant, tool }, OutputCleaner::new(&usual.with(&rule.set, &rule.rules))))
         };
         let rules = rules.iter().map(ready).collect::<Result<_, InvalidGlob>>()?;
-        Ok(Self(Arc::new(Cleaners { usual: OutputCleaner::new(usual), rules })))
+        Ok(Self(Arc::new(Cleaners::new(usual, rules))))
     }
 
     /// By the usual policy alone.
     pub(crate) fn usual() -> Self {
-        Self(Arc::new(Cleaners { usual: OutputCleaner::new(&CleaningPolicy::default()), rules: Vec::new() }))
+        Self(Arc::new(Cleaners::new(&CleaningPolicy::default(), Vec::new())))
     }
 
     fn of(&self, record: &Invocation) -> &OutputCleaner {
+        self.numbered(record).1
+    }
+
+    /// What cleans outputs of `record`, and which of all it is.
+    fn numbered(&self, record: &Invocation) -> (usize, &OutputCleaner) {
         let fits = |fits: &Fits| {
             fits.tenant.as_ref().is_none_or(|tenant| *tenant == record.tenant)
                 && fits.tool.as_ref().is_none_or(|tool| tool.is_match(&record.tool_name))
         };
-        self.0.rules.iter().find(|(rule, _)| fits(rule)).map_or(&self.0.usual, |(_, cleaner)| cleaner)
+        let rule = self.0.rules.iter().enumerate().find(|(_, (rule, _))| fits(rule));
+        rule.map_or((0, &self.0.usual), |(index, (_, cleaner))| (index + 1, cleaner))
     }
 
     /// Cleans what a worker reports of the end of `record`: the message, and the outputs it has kept. What is to be dropped is taken
@@ -146,17 +166,23 @@ impl Cleaning {
 
     /// Cleans what a tool says while it runs; what was found in it.
     pub(crate) fn said(&self, record: &Invocation, text: &mut String) -> Vec<Cleaned> {
-        told(&message::said(&self.of(record).shown, text))
+        let (number, cleaner) = self.numbered(record);
+        let bytes = text.clone().into_bytes();
+        self.0.texts.once(number, &bytes, text, |text| told(&message::said(&cleaner.shown, text)))
     }
 
     /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole. What was found in them.
     pub(crate) fn blocks(&self, record: &Invocation, blocks: &mut Vec<v1::ContentBlock>) -> Vec<Cleaned> {
-        told(&message::said_blocks(&self.of(record).shown, blocks))
+        let (number, cleaner) = self.numbered(record);
+        let bytes: Vec<u8> = blocks.iter().flat_map(prost::Message::encode_length_delimited_to_vec).collect();
+        self.0.blocks.once(number, &bytes, blocks, |blocks| told(&message::said_blocks(&cleaner.shown, blocks)))
     }
 
     /// Cleans a JSON value of a tool that runs; what was found in it.
     pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) -> Vec<Cleaned> {
-        told(&message::said_json(&self.of(record).shown, value))
+        let (number, cleaner) = self.numbered(record);
+        let bytes = prost::Message::encode_to_vec(value);
+        self.0.values.once(number, &bytes, value, |value| told(&message::said_json(&cleaner.shown, value)))
     }
 }
 
