@@ -17,6 +17,17 @@ pub fn is_kept(invocation: &Invocation, lease: &LeaseKey) -> bool {
     invocation.post_hooks.is_some() && lease.lease_no == invocation.lease_no
 }
 
+/// Whether the ending reported under `lease` is taken already: it ended the call, or waits for its hooks. Once more, it changes nothing.
+pub fn is_taken(invocation: &Invocation, lease: &LeaseKey) -> bool {
+    let ended_by_it = invocation.status.is_terminal()
+        && lease.lease_no == invocation.lease_no
+        && invocation
+            .status_transitions
+            .last()
+            .is_some_and(|last| ["execute", "post_hooks"].contains(&last.cause.as_str()));
+    ended_by_it || is_kept(invocation, lease)
+}
+
 /// The log entry of a report that came under an old lease or after the end, as a transition that changes nothing else.
 ///
 /// `None` when there is nothing to keep: the lease is the current one, the report is a repetition of the one that ended the
@@ -30,13 +41,7 @@ pub fn late_report(
     // A sender that reports under the current lease and is not believed is not its holder.
     let current = invocation.lease.as_ref().is_some_and(|held| lease.lease_no == held.lease_no);
     let granted = (1..=invocation.lease_no).contains(&lease.lease_no);
-    let ended_by_it = invocation.status.is_terminal()
-        && lease.lease_no == invocation.lease_no
-        && invocation
-            .status_transitions
-            .last()
-            .is_some_and(|last| ["execute", "post_hooks"].contains(&last.cause.as_str()));
-    let repeated = ended_by_it || is_kept(invocation, lease);
+    let repeated = is_taken(invocation, lease);
     let foreign = lease.call() != invocation.key();
     if current || !granted || repeated || foreign || invocation.late_reports >= MAX_LATE_REPORTS {
         return None;

@@ -30,6 +30,7 @@ mod lock_set;
 pub mod locks;
 mod loss;
 mod message;
+mod original;
 mod partial;
 mod permit;
 mod post_hooks;
@@ -56,8 +57,9 @@ pub use command::{
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
-pub use late::{is_kept, late_report};
+pub use late::{is_kept, is_taken, late_report};
 pub use legal::is_legal;
 pub use message::{LeaseMessage, unheard};
+pub use original::original_read;
 pub use scope::{InvalidScope, Known, Scope, scopes_of};
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};

@@ -37,7 +37,9 @@ pub use hooks::{HookAuthority, HookConfig};
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
 pub use roles::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig, SurfaceConfig};
-pub use scheduler::{CleaningRuleConfig, SchedulerConfig, TaintsConfig, ToolLimit};
+pub use scheduler::{
+    CleaningRuleConfig, OriginalRuleConfig, OriginalsConfig, SchedulerConfig, TaintsConfig, ToolLimit,
+};
 #[cfg(feature = "schema")]
 pub use schema::json_schema;
 pub use server::{PeersConfig, ServerConfig, TlsConfig};

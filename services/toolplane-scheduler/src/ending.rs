@@ -23,7 +23,6 @@ mod told;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use toolplane_hooks::{HookInput, Hooks};
 use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome};
 use toolplane_proto::v1;
@@ -32,8 +31,9 @@ use toolplane_records::vocabulary::HookEvent;
 use toolplane_results::PayloadStore;
 
 use crate::calls::{Attached, Calls};
-use crate::cleaning::Cleaning;
+use crate::cleaning::{self, Cleaning};
 use crate::dispatch::AsksHooks;
+use crate::originals::{self, Keeping, Originals, Whose};
 use crate::plan::DispatchPlan;
 use crate::provider_news::ProviderNews;
 use crate::storage::RecordError;
@@ -63,6 +63,8 @@ struct EndingParts {
     payloads: PayloadStore,
     /// What is taken out of everything a tool gives.
     cleaning: Cleaning,
+    /// What of it is kept nevertheless, sealed.
+    originals: Originals,
     /// Leases whose reports are being taken.
     taking: Taking,
     /// Where sessions are told what they were given.
@@ -75,6 +77,15 @@ struct EndingParts {
     max_inline_bytes: u64,
     /// What tools give may be put into spans (`telemetry.capture_content`).
     capture: bool,
+}
+
+/// What is stored with an ending whose original is kept.
+fn attached(original: &Keeping) -> Attached {
+    let original = match original {
+        Keeping::Kept(original) => Some(original.clone()),
+        Keeping::Unwanted | Keeping::Not(_) => None,
+    };
+    Attached { original, ..Attached::default() }
 }
 
 /// Says of which plans the endings are shown to `hooks`.
@@ -102,7 +113,7 @@ impl Endings {
     pub(crate) fn new(
         calls: Calls,
         hooks: Hooks,
-        (payloads, cleaning, taints): (PayloadStore, Cleaning, SessionTaints),
+        (payloads, cleaning, originals, taints): (PayloadStore, Cleaning, Originals, SessionTaints),
         (news, next_steps): (ProviderNews, NextSteps),
         max_inline_bytes: u64,
         capture: bool,
@@ -113,6 +124,7 @@ impl Endings {
             hooks,
             payloads,
             cleaning,
+            originals,
             taking: Taking::default(),
             taints,
             news,
@@ -148,6 +160,9 @@ impl Endings {
         }
         // A worker that hears nothing for long reports again, and large outputs take long to clean.
         let Some(_taking) = inner.taking.begin(lease) else { return Ok(ReportReceipt::Taken) };
+        if let Some(known) = self.known(&record, lease).await? {
+            return Ok(known);
+        }
         let plan = inner.calls.plans().of(&record).await?;
         let mut reported = reported;
         // The lease says who ran it, whatever the report does.
@@ -160,25 +175,33 @@ impl Endings {
                 site.incarnation = held.incarnation.to_string();
             }
         }
-        let cleaned = match &mut reported {
-            Some(outcome) => {
-                let now = inner.calls.now().await?;
-                let cleaned = inner.cleaning.ending(&inner.payloads, &record, lease.lease_no, outcome, now);
-                cleaned.await.map_err(RecordError::Objects)?
-            }
-            None => Default::default(),
+        let (cleaned, original) = match &mut reported {
+            Some(outcome) => self.clean(&record, lease.lease_no, outcome).await?,
+            None => (Default::default(), Keeping::Unwanted),
         };
-        let ending =
-            StoredReport { outcome: reported, progress_left_out, ..Default::default() }.with_cleaned(&cleaned.found);
+        let notes = original.note().into_iter().collect();
+        let ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
+            .with_cleaned(&cleaned.found);
         let kept = inner.hooks.any().then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
         // Before anybody can read it: what the session calls next is decided with this in mind.
         inner.taints.note(&record, &report.taints, inner.calls.now().await?).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
         let stored = match kept.filter(|_| !asked.is_empty()) {
-            Some(kept) => Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept)).await,
-            None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone())).await,
+            Some(kept) => {
+                let attached = Attached { ending: Some(kept), ..attached(&original) };
+                Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, attached)).await
+            }
+            None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone(), attached(&original))).await,
         };
+        if let (Err(RecordError::Refused { .. } | RecordError::NotFound), Keeping::Kept(original)) =
+            (&stored, &original)
+        {
+            // Nothing names it.
+            for part in &original.parts {
+                originals::forget(&inner.payloads, part).await;
+            }
+        }
         if stored.is_ok() {
             // What is durable names none of them; before that, a worker that reports again needs them.
             for uri in &cleaned.replaced {
@@ -202,6 +225,33 @@ impl Endings {
         }
     }
 
+    /// What is said of a report that was taken before: it changes nothing, so it is not cleaned once more.
+    async fn known(&self, record: &Invocation, lease: &LeaseKey) -> Result<Option<ReportReceipt>, RecordError> {
+        if !toolplane_lifecycle::is_taken(record, lease) {
+            return Ok(None);
+        }
+        let known = self.0.calls.records().was_started_by(lease).await?;
+        Ok(Some(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced }))
+    }
+
+    /// Takes out of a report what may not be seen, and keeps the report as it came where policy has it so.
+    async fn clean(
+        &self,
+        record: &Invocation,
+        lease_no: u32,
+        outcome: &mut v1::ExecutionOutcome,
+    ) -> Result<(cleaning::Outcome, Keeping), RecordError> {
+        let inner = &self.0;
+        let now = inner.calls.now().await?;
+        let original = inner.originals.is_wanted(record).then(|| outcome.clone());
+        let cleaned = inner.cleaning.ending(&inner.payloads, record, lease_no, outcome, now).await;
+        let cleaned = cleaned.map_err(RecordError::Objects)?;
+        let Some(original) = original else { return Ok((cleaned, Keeping::Unwanted)) };
+        let whose = Whose { record, lease_no, now };
+        let kept = inner.originals.keep(&inner.payloads, whose, &original, &cleaned.replaced, &cleaned.found).await;
+        Ok((cleaned, kept.map_err(RecordError::Objects)?))
+    }
+
     /// The report, checked against what the tool declares.
     async fn read(
         &self,
@@ -214,6 +264,7 @@ impl Endings {
         let cleaned = ending.cleaned();
         let gave = ending.outcome.is_some();
         let mut report = report::read(record, lease_no, ending.outcome, now);
+        report.notes = ending.notes;
         report.progress_left_out = ending.progress_left_out;
         if gave {
             report.taints = self.0.taints.labels(plan, &cleaned);
@@ -245,10 +296,11 @@ impl Endings {
         record: &Invocation,
         plan: Option<&DispatchPlan>,
         report: Report,
+        attached: Attached,
     ) -> Result<(), RecordError> {
         let outcome = Box::new(self.outcome(record, plan, lease.lease_no, report, Effects::default()).await?);
         let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
-        self.0.calls.command(&lease.call(), command).await.map(drop)
+        self.0.calls.command_with(&lease.call(), attached, command).await.map(drop)
     }
 
     /// Makes the report durable; its hooks are asked from then on.
@@ -258,12 +310,11 @@ impl Endings {
         report: &Report,
         plan: Option<&DispatchPlan>,
         hook_ids: Vec<String>,
-        ending: Bytes,
+        attached: Attached,
     ) -> Result<(), RecordError> {
         let calls = &self.0.calls;
         let due_at = self.due_at(plan, report).await?;
         let command = |_: &_| Command::AwaitHooks { lease: lease.clone(), hook_ids: hook_ids.clone(), due_at };
-        let attached = Attached { ending: Some(ending), ..Attached::default() };
         let record = calls.command_with(&lease.call(), attached, command).await?;
         let (endings, id) = (self.clone(), record.key());
         calls.storage().environment().spawn(async move { endings.conclude(&id).await });

@@ -25,8 +25,10 @@ pub enum SchedulerError {
     #[error(transparent)]
     Hooks(#[from] HooksError),
     /// A rule of cleaning names its tools in a way that fits none.
-    #[error("scheduler.cleaning_rules[{index}].tool: {slip}")]
+    #[error("scheduler.{list}[{index}].tool: {slip}")]
     CleaningRule {
+        /// Which list of rules.
+        list: &'static str,
         /// Which rule.
         index: usize,
         /// What is wrong with it.
@@ -89,6 +91,20 @@ pub enum CallError {
     /// Another hold is on the same; since when, whose and why.
     #[error("another hold is on it: {0}")]
     HeldOtherwise(String),
+    /// The original is for others.
+    #[error("the original of `{id}` is for others to read")]
+    NotAReader {
+        /// The invocation.
+        id: String,
+    },
+    /// The original cannot be opened.
+    #[error("the original of `{id}` cannot be opened: {why}")]
+    Sealed {
+        /// The invocation.
+        id: String,
+        /// Why.
+        why: String,
+    },
     /// The state does not allow it.
     #[error("{0}")]
     Precondition(String),

@@ -19,6 +19,7 @@ pub fn forget(place: &DamageLocation) -> Verdict {
     };
     if let Some(call) = call.and_then(|id| InvocationKey::parse(id).ok()) {
         let mut records = vec![keys::invocation(&call), keys::result(&call), keys::facts(&call), keys::ending(&call)];
+        records.push(keys::original(&call));
         if let DamageLocation::Record(damaged) = place
             && !records.contains(damaged)
         {

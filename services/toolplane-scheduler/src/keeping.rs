@@ -6,6 +6,7 @@
 
 mod deletion;
 mod holds;
+mod originals;
 mod removal;
 mod times;
 mod tombstone;

@@ -35,6 +35,7 @@ mod limits;
 mod mutants;
 mod named_payloads;
 mod options;
+mod originals;
 mod parts;
 mod plan;
 mod provider_news;

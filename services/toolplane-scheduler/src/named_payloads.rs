@@ -6,8 +6,17 @@ use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::stored;
 use toolplane_store::{Family, RecordKey};
 
-/// The addresses of the payloads that a record of the scheduler's store names: those of a result.
+use crate::originals::KeptOriginal;
+use crate::storage::keys;
+
+/// The addresses of the payloads that a record of the scheduler's store names: those of a result, and of a kept original.
 pub fn payloads_of(key: &RecordKey, bytes: &[u8]) -> Vec<String> {
+    if key.family == Family::Payload && keys::is_original(&key.id) {
+        let kept = serde_json::from_slice::<KeptOriginal>(bytes);
+        return kept
+            .map(|kept| kept.parts.iter().map(|part| part.sealed.uri.to_string()).collect())
+            .unwrap_or_default();
+    }
     if key.family != Family::Result {
         return Vec::new();
     }

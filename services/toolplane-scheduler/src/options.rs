@@ -7,11 +7,12 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_results::payload::{PayloadOptions, SpoolOptions};
 use toolplane_runtime::Config;
-use toolplane_runtime::config::{CleaningRuleConfig, SchedulerConfig, StoreBackend};
+use toolplane_runtime::config::{CleaningRuleConfig, OriginalRuleConfig, SchedulerConfig, StoreBackend};
 
 use crate::cleaning::CleaningRule;
 use crate::intake::{SpecLimits, ToolLimits};
 use crate::limits::{ConfiguredBounds, ToolBound};
+use crate::originals::OriginalRule;
 use crate::parts::PartsOptions;
 use crate::rpc::WorkerTerms;
 use crate::storage::Shards;
@@ -49,6 +50,10 @@ pub struct SchedulerOptions {
     pub(crate) cleaning: CleaningPolicy,
     /// What of some tools is treated differently.
     pub(crate) cleaning_rules: Vec<CleaningRule>,
+    /// Files of the keys that originals are sealed with.
+    pub(crate) original_keys: Vec<PathBuf>,
+    /// Which originals are kept.
+    pub(crate) original_rules: Vec<OriginalRule>,
     /// Whether traces hold what calls say.
     pub(crate) capture_content: bool,
     /// Most calls followed at once, and most of one tenant.
@@ -92,6 +97,8 @@ impl SchedulerOptions {
             },
             cleaning: settings.cleaning.clone(),
             cleaning_rules: cleaning_rules(settings),
+            original_keys: settings.originals.key_files.clone(),
+            original_rules: original_rules(settings),
             capture_content: config.telemetry.capture_content,
             watchers: (settings.max_watchers, settings.max_watchers_per_tenant),
             max_message_bytes: config.server.max_message_bytes,
@@ -106,6 +113,18 @@ fn cleaning_rules(settings: &SchedulerConfig) -> Vec<CleaningRule> {
         tool: rule.tool.clone(),
         set: rule.set.clone(),
         rules: rule.rules.clone(),
+    };
+    rules.map(rule).collect()
+}
+
+fn original_rules(settings: &SchedulerConfig) -> Vec<OriginalRule> {
+    let rules = settings.originals.keep.iter();
+    let rule = |rule: &OriginalRuleConfig| OriginalRule {
+        tenant: rule.tenant.clone(),
+        tool: rule.tool.clone(),
+        found: rule.found.clone(),
+        readers: rule.readers.clone(),
+        keep_ms: i64::from(rule.keep_hours) * 60 * 60 * 1000,
     };
     rules.map(rule).collect()
 }

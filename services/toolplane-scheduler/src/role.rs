@@ -25,6 +25,7 @@ use crate::faults;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SurfacePeer};
 use crate::kept::{self, Orphans};
 use crate::options::SchedulerOptions;
+use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts};
 use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
@@ -100,7 +101,9 @@ impl SchedulerRole {
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
         let news = ProviderNews::default();
         let cleaning = Cleaning::new(&options.cleaning, &options.cleaning_rules).map_err(RecordError::Pattern)?;
-        let kept = (payloads.clone(), cleaning.clone(), taints.clone());
+        let originals =
+            Originals::new(&options.original_keys, &options.original_rules).map_err(RecordError::Pattern)?;
+        let kept = (payloads.clone(), cleaning.clone(), originals.clone(), taints.clone());
         let next_steps = NextSteps::new(surface.clone());
         let endings =
             Endings::new(calls.clone(), hooks.clone(), kept, (news.clone(), next_steps), most_inline, capture);
@@ -131,6 +134,7 @@ impl SchedulerRole {
             streams: Arc::new(StreamLimit::new(options.watchers.0, options.watchers.1)),
             holds: parts.holds,
             deletions: parts.deletions,
+            originals,
         });
         let sessions = WorkerParts {
             calls: calls.clone(),
@@ -199,9 +203,12 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 /// Checks what only this role understands in the configuration, without starting anything.
 fn check(config: &Config) -> Result<(), RoleError> {
     Hooks::check(config)?;
-    for (index, rule) in config.scheduler.cleaning_rules.iter().enumerate() {
-        if let Some(slip) = cleaning::slip(&rule.tool) {
-            return Err(SchedulerError::CleaningRule { index, slip }.into());
+    let cleaned = config.scheduler.cleaning_rules.iter().map(|rule| &rule.tool).enumerate();
+    let kept = config.scheduler.originals.keep.iter().map(|rule| &rule.tool).enumerate();
+    let cleaned = cleaned.map(|(index, tool)| ("cleaning_rules", index, tool));
+    for (list, index, tool) in cleaned.chain(kept.map(|(index, tool)| ("originals.keep", index, tool))) {
+        if let Some(slip) = cleaning::slip(tool) {
+            return Err(SchedulerError::CleaningRule { list, index, slip }.into());
         }
     }
     Ok(toolplane_backend::check(config, Keeper::Scheduler)?)

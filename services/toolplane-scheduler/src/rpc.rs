@@ -17,6 +17,7 @@ mod keep;
 mod list;
 mod news;
 mod offer;
+mod original;
 mod partial;
 mod patience;
 mod payload;

@@ -31,6 +31,7 @@ use crate::cleaning::Cleaning;
 use crate::dispatch::EveryDecisionHolds;
 use crate::ending::{Endings, NextSteps};
 use crate::groups::{AdmittedBatch, BatchAdmission};
+use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
 use crate::rpc::{Session, WorkerParts, WorkerTerms, heartbeat, worker_command};
@@ -108,7 +109,7 @@ impl SimulatedScheduler {
         let endings = Endings::new(
             calls.clone(),
             no_hooks().await,
-            (objects, cleaning.clone(), taints.clone()),
+            (objects, cleaning.clone(), Originals::none(), taints.clone()),
             (ProviderNews::default(), NextSteps::default()),
             MAX_INLINE_BYTES,
             false,

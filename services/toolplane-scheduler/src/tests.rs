@@ -8,6 +8,7 @@ mod fakes;
 mod hooks;
 mod kept;
 mod large;
+mod originals;
 mod rechecks;
 mod secrets;
 
@@ -41,6 +42,7 @@ use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
 use crate::kept::Orphans;
+use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
@@ -62,6 +64,7 @@ struct World {
     store: Arc<MemoryStore>,
     objects: PayloadStore,
     endings: Endings,
+    originals: Originals,
     fakes: Fakes,
     stop: CancellationToken,
 }
@@ -97,6 +100,10 @@ impl World {
     }
 
     async fn with_all(ids: &[&str], after: &[&str], cleaning: Cleaning) -> Self {
+        Self::keeping(ids, after, cleaning, Originals::none()).await
+    }
+
+    async fn keeping(ids: &[&str], after: &[&str], cleaning: Cleaning, originals: Originals) -> Self {
         let fakes = Fakes::start().await;
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
@@ -127,7 +134,7 @@ impl World {
         let endings = Endings::new(
             calls.clone(),
             hooks_after,
-            (objects.clone(), cleaning, parts.taints.clone()),
+            (objects.clone(), cleaning, originals.clone(), parts.taints.clone()),
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
@@ -148,7 +155,7 @@ impl World {
         tokio::spawn(approvals.clone().follow(stop.clone()));
         let until = stop.clone();
         tokio::spawn(async move { loops.run(until.cancelled()).await });
-        Self { parts, in_force, approvals, preparer, store, objects, endings, fakes, stop }
+        Self { parts, in_force, approvals, preparer, store, objects, endings, originals, fakes, stop }
     }
 
     /// What finds kept outputs that nobody names.
@@ -176,6 +183,7 @@ impl World {
             streams: Arc::new(StreamLimit::new(10, 10)),
             holds,
             deletions,
+            originals: self.originals.clone(),
         })
     }
 
@@ -210,7 +218,7 @@ impl World {
         let endings = Endings::new(
             opened.parts.calls,
             hooks,
-            (self.objects.clone(), Cleaning::usual(), opened.parts.taints),
+            (self.objects.clone(), Cleaning::usual(), self.originals.clone(), opened.parts.taints),
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,

@@ -25,6 +25,7 @@ mod keys;
 mod link;
 mod manual;
 mod mcp;
+mod original;
 mod outcome;
 mod output;
 mod providers;
@@ -137,6 +138,8 @@ enum Command {
     Delete(hold::DeleteArgs),
     /// Read bytes a call keeps by reference, whole or in part.
     Fetch(fetch::FetchArgs),
+    /// Read what a tool gave before it was cleaned, where policy has it kept for you. Each reading is in the log of the call.
+    Original(original::OriginalArgs),
     /// Make links to kept outputs, and list those that nobody names.
     #[command(subcommand)]
     Results(results::ResultsCommand),
@@ -228,6 +231,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Delete(args) => hold::delete(args, connection, out).await,
         Command::Explain(args) => explain::run(args, connection, out).await,
         Command::Fetch(args) => fetch::run(args, connection, out).await,
+        Command::Original(args) => original::run(args, connection, out).await,
         Command::Results(command) => results::run(command, connection, out).await,
         Command::Mcp(args) => mcp::run(args, connection).await,
         Command::Cancel(args) => calls::cancel(args, connection, out).await,

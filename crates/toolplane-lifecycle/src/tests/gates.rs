@@ -179,6 +179,7 @@ fn late_reports_are_evidence() {
 
     let completed = apply(&running, complete(&running, ResultStatus::Succeeded, None), at(5)).unwrap().invocation;
     assert!(late_report(&completed, &lease, &done, at(6)).is_none(), "the report that ended it, once more");
+    assert!(is_taken(&completed, &lease) && !is_taken(&running, &lease) && !is_taken(&lost, &lease));
     let never = LeaseKey { lease_no: 2, lease_id: LeaseId::from_trusted("lease_2"), ..lease };
     assert!(late_report(&completed, &never, &done, at(6)).is_none(), "there was no such lease");
 }
@@ -202,4 +203,17 @@ fn forbidden_context_modifiers_are_dropped_and_counted() {
             last.events.iter().filter_map(|event| event.data.as_ref()).any(|data| data.text().contains("dropped"));
         assert_eq!(said, kept == 0, "{policy:?}");
     }
+}
+
+/// That somebody read an original is an entry of the log, and nothing else.
+#[test]
+fn a_reading_of_an_original_is_in_the_log() {
+    let running = run(ready(false, true).invocation, started(false)).invocation;
+    assert!(original_read(&running, "ann", "case 17", at(3)).is_err(), "there is none yet");
+    let done = apply(&running, complete(&running, ResultStatus::Succeeded, None), at(5)).unwrap().invocation;
+    let read = original_read(&done, "ann", "case 17", at(9)).unwrap();
+    assert_eq!((read.events.len(), read.events[0].class), (1, EventClass::ExtOriginalRead));
+    assert_eq!(read.events[0].data.as_ref().unwrap().text(), r#"{"by":"ann","reason":"case 17"}"#);
+    assert!(read.effects.is_empty() && read.terminal.is_none());
+    assert_eq!(Invocation { last_seq: done.last_seq, ..read.invocation }, done);
 }

@@ -176,5 +176,6 @@ pairs! {
         ExtProviderListed => ExtProviderListed,
         ExtProviderState => ExtProviderState,
         ExtProviderReviewed => ExtProviderReviewed,
+        ExtOriginalRead => ExtResultOriginalRead,
     }
 }

@@ -1610,6 +1610,7 @@ pub enum EventClass {
     ExtProviderListed = 47,
     ExtProviderState = 48,
     ExtProviderReviewed = 49,
+    ExtResultOriginalRead = 52,
 }
 impl EventClass {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1684,6 +1685,7 @@ impl EventClass {
             Self::ExtProviderListed => "EVENT_CLASS_EXT_PROVIDER_LISTED",
             Self::ExtProviderState => "EVENT_CLASS_EXT_PROVIDER_STATE",
             Self::ExtProviderReviewed => "EVENT_CLASS_EXT_PROVIDER_REVIEWED",
+            Self::ExtResultOriginalRead => "EVENT_CLASS_EXT_RESULT_ORIGINAL_READ",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1769,6 +1771,7 @@ impl EventClass {
             "EVENT_CLASS_EXT_PROVIDER_LISTED" => Some(Self::ExtProviderListed),
             "EVENT_CLASS_EXT_PROVIDER_STATE" => Some(Self::ExtProviderState),
             "EVENT_CLASS_EXT_PROVIDER_REVIEWED" => Some(Self::ExtProviderReviewed),
+            "EVENT_CLASS_EXT_RESULT_ORIGINAL_READ" => Some(Self::ExtResultOriginalRead),
             _ => None,
         }
     }
@@ -7163,6 +7166,81 @@ pub struct ListLegalHoldsResponse {
     #[prost(message, repeated, tag = "1")]
     pub holds: ::prost::alloc::vec::Vec<LegalHold>,
 }
+/// Asks for what a tool gave before it was cleaned.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadOriginalRequest {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// Why; kept in the log of the call. At most 1000 bytes.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "3")]
+    pub requested_by: ::prost::alloc::string::String,
+}
+/// A part of an original: the output first, then the bytes of each output that was kept elsewhere.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReadOriginalResponse {
+    #[prost(oneof = "read_original_response::Part", tags = "1, 2")]
+    pub part: ::core::option::Option<read_original_response::Part>,
+}
+/// Nested message and enum types in `ReadOriginalResponse`.
+pub mod read_original_response {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Part {
+        /// What the tool gave, as its worker reported it.
+        #[prost(message, tag = "1")]
+        Output(super::OriginalOutput),
+        /// The next bytes of an output that the first part names.
+        #[prost(message, tag = "2")]
+        Bytes(super::OriginalBytes),
+    }
+}
+/// What a tool gave, before anything was taken out of it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OriginalOutput {
+    /// What it shows. The addresses in it are names of the bytes that follow.
+    #[prost(message, repeated, tag = "1")]
+    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// Its value, when it has one.
+    #[prost(message, optional, tag = "2")]
+    pub structured_content: ::core::option::Option<JsonPayload>,
+    /// The error, when it failed.
+    #[prost(message, optional, tag = "3")]
+    pub error: ::core::option::Option<ToolError>,
+    /// One line for people, in the worker's words.
+    #[prost(string, tag = "4")]
+    pub summary: ::prost::alloc::string::String,
+    /// The rules that found something in it.
+    #[prost(string, repeated, tag = "5")]
+    pub rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// When it was kept.
+    #[prost(message, optional, tag = "6")]
+    pub kept_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Nobody can read it after this.
+    #[prost(message, optional, tag = "7")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Bytes of an output that was kept elsewhere.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OriginalBytes {
+    /// The address by which the output names it.
+    #[prost(string, tag = "1")]
+    pub uri: ::prost::alloc::string::String,
+    /// Media type of the whole.
+    #[prost(string, tag = "2")]
+    pub media_type: ::prost::alloc::string::String,
+    /// Size of the whole in bytes.
+    #[prost(uint64, tag = "3")]
+    pub total_size_bytes: u64,
+    /// Where in the whole they start.
+    #[prost(uint64, tag = "4")]
+    pub offset: u64,
+    /// The bytes, at most 256 KiB.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub data: ::prost::bytes::Bytes,
+}
 /// Generated client implementations.
 pub mod invocation_service_client {
     #![allow(
@@ -8121,6 +8199,33 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call.
+        pub async fn read_original(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReadOriginalRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ReadOriginalResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ReadOriginal",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ReadOriginal"),
+                );
+            self.inner.server_streaming(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -8421,6 +8526,20 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ClearSessionTaintsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ClearSessionTaintsResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the ReadOriginal method.
+        type ReadOriginalStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::ReadOriginalResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call.
+        async fn read_original(
+            &self,
+            request: tonic::Request<super::ReadOriginalRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::ReadOriginalStream>,
             tonic::Status,
         >;
     }
@@ -9982,6 +10101,53 @@ pub mod invocation_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ReadOriginal" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReadOriginalSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::ServerStreamingService<super::ReadOriginalRequest>
+                    for ReadOriginalSvc<T> {
+                        type Response = super::ReadOriginalResponse;
+                        type ResponseStream = T::ReadOriginalStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReadOriginalRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::read_original(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReadOriginalSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

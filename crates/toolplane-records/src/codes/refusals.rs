@@ -100,6 +100,14 @@ codes! {
         "what taints a session is not cleared here; it goes with time",
         "Somebody tried to clear what taints a session, and `scheduler.taints.may_be_cleared` is false.",
         "Begin a new session, or wait for `scheduler.taints.keep_days`; the operator can let sessions be cleared.";
+    NOT_A_READER = "NOT_A_READER", Refusal(PermissionDenied, Never),
+        "the original of `<id>` is for others to read",
+        "The unmasked original of the call is kept, if at all, for readers whom `scheduler.originals` names, and the caller is none of them.",
+        "Use the cleaned result (`toolplane get result`). Who decides about the policy may add a reader to `scheduler.originals.keep`.";
+    ORIGINAL_SEALED = "ORIGINAL_SEALED", Refusal(FailedPrecondition, AfterChange),
+        "the original of `<id>` cannot be opened: <why>",
+        "The original is kept, and the key it was sealed with is in none of the files of `scheduler.originals.key_files`, or its bytes are not what was sealed.",
+        "The operator puts the key back into one of the files; later keys stand before it.";
     SELF_APPROVAL = "SELF_APPROVAL", Refusal(PermissionDenied, Never),
         "the caller of a call cannot answer for it",
         "The caller of a call tried to answer the approval request about it.",

@@ -52,5 +52,6 @@ vocabulary! {
         ExtProviderListed = "ext.provider.listed",
         ExtProviderState = "ext.provider.state",
         ExtProviderReviewed = "ext.provider.reviewed",
+        ExtOriginalRead = "ext.result.original_read",
     }
 }

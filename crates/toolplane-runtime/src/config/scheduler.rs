@@ -1,6 +1,7 @@
 //! The section of the scheduler role.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toolplane_cleaning::{Class, CleaningPolicy, Treatment};
@@ -59,6 +60,8 @@ pub struct SchedulerConfig {
     pub cleaning: CleaningPolicy,
     /// Tools and tenants whose outputs are cleaned differently. The first entry that fits a call applies.
     pub cleaning_rules: Vec<CleaningRuleConfig>,
+    /// What is kept of outputs as they were before they were cleaned.
+    pub originals: OriginalsConfig,
     /// What sessions are tainted with, and for how long.
     pub taints: TaintsConfig,
 }
@@ -76,6 +79,84 @@ pub struct CleaningRuleConfig {
     pub set: BTreeMap<Class, Treatment>,
     /// The same by the names of single rules: e.g. `{ email = "keep" }`.
     pub rules: BTreeMap<String, Treatment>,
+}
+
+/// Which originals of cleaned outputs are kept, sealed, and for whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct OriginalsConfig {
+    /// Files of the keys they are sealed with, which only their owner may read: lines of at least 32 characters. The first key seals, each of
+    /// them opens. Without a key nothing is kept.
+    pub key_files: Vec<PathBuf>,
+    /// Whose are kept; nobody's when empty. The first entry that fits a call applies.
+    pub keep: Vec<OriginalRuleConfig>,
+}
+
+/// Whose originals are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct OriginalRuleConfig {
+    /// Of this tenant; of all when empty.
+    pub tenant: String,
+    /// Of tools of this full name, or pattern with `*` and `?`; of all when empty.
+    pub tool: String,
+    /// Only where one of these classes or rules had something taken out, e.g. `["personal", "card"]`; whatever it was when empty.
+    pub found: Vec<String>,
+    /// Who may read them: `role:<agent|approver|operator|auditor>`, or a caller as records name it.
+    pub readers: Vec<String>,
+    /// For how many hours they are kept, and no longer than their calls.
+    pub keep_hours: u32,
+}
+
+impl Default for OriginalRuleConfig {
+    fn default() -> Self {
+        let none = String::new;
+        Self { tenant: none(), tool: none(), found: Vec::new(), readers: Vec::new(), keep_hours: 72 }
+    }
+}
+
+impl OriginalsConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.key_files.is_empty() && !self.keep.is_empty() {
+            let rule = "must name a file with a key: without one nothing of `scheduler.originals.keep` is kept";
+            return Err(ConfigError::value("scheduler.originals.key_files", rule));
+        }
+        for (index, rule) in self.keep.iter().enumerate() {
+            rule.check().map_err(|(field, wrong)| {
+                ConfigError::value(&format!("scheduler.originals.keep[{index}].{field}"), wrong)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl OriginalRuleConfig {
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let known = |name: &&String| {
+            let is_class = Class::ALL.iter().any(|class| class.as_str() == name.as_str());
+            !is_class && toolplane_cleaning::class_of(name).is_none()
+        };
+        if let Some(unknown) = self.found.iter().find(known) {
+            return Err(("found", format!("there is no class or rule of cleaning `{unknown}`")));
+        }
+        if self.readers.is_empty() {
+            return Err(("readers", "must say who may read them, e.g. `[\"role:auditor\"]`".to_owned()));
+        }
+        let outside = ["agent", "approver", "operator", "auditor"];
+        let is_none = |reader: &&String| match reader.strip_prefix("role:") {
+            Some(role) => !outside.contains(&role),
+            None => reader.trim().is_empty(),
+        };
+        if let Some(wrong) = self.readers.iter().find(is_none) {
+            return Err(("readers", format!("`{wrong}` is no caller and no role: `role:` and {}", outside.join(", "))));
+        }
+        match self.keep_hours {
+            1..=MAX_ORIGINAL_HOURS => Ok(()),
+            hours => Err(("keep_hours", format!("`{hours}` is not between 1 and {MAX_ORIGINAL_HOURS}"))),
+        }
+    }
 }
 
 /// How long sessions are tainted by what they were given.
@@ -134,6 +215,7 @@ impl Default for SchedulerConfig {
             weights: BTreeMap::new(),
             cleaning: CleaningPolicy::default(),
             cleaning_rules: Vec::new(),
+            originals: OriginalsConfig::default(),
             taints: TaintsConfig::default(),
         }
     }
@@ -144,6 +226,8 @@ const DAY_SECONDS: u64 = 24 * 60 * 60;
 const MAX_KEPT_SECONDS: u64 = 3_650 * DAY_SECONDS;
 /// Longest time a session is tainted: ten years.
 const MAX_TAINT_DAYS: u32 = 3_650;
+/// Longest time an original is kept: ten years.
+const MAX_ORIGINAL_HOURS: u32 = 87_600;
 /// The largest share of one tenant.
 const MAX_WEIGHT: u32 = 1_000;
 
@@ -180,6 +264,7 @@ impl SchedulerConfig {
                 ));
             }
         }
+        self.originals.check()?;
         for (tenant, seconds) in &self.tenant_retention_seconds {
             let key = format!("scheduler.tenant_retention_seconds.{tenant}");
             toolplane_records::ids::check_id(tenant).map_err(|rule| ConfigError::value(&key, rule.to_string()))?;

@@ -85,6 +85,8 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor, Peer]),
     ("toolplane.v1.InvocationService/ListSessionTaints", &[Agent, Approver, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ClearSessionTaints", &[Operator]),
+    // Which of them may read the original of which call is said by its policy.
+    ("toolplane.v1.InvocationService/ReadOriginal", &[Agent, Approver, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ExportRecords", &[Operator, Auditor]),
     ("toolplane.v1.InvocationService/ListLegalHolds", &[Operator, Auditor]),
     ("toolplane.v1.InvocationService/SetLegalHold", &[Operator]),

@@ -15,8 +15,9 @@ use toolplane_store::{Expect, RecordKey, Versioned};
 
 use super::cache::CachedCall;
 use super::handle::Calls;
+use crate::originals::KeptOriginal;
 use crate::plan::DispatchPlan;
-use crate::storage::commit::{Builder, Extras};
+use crate::storage::commit::{Builder, Extras, score};
 use crate::storage::{RecordError, Written, keys};
 
 /// What is stored together with a command's transition.
@@ -32,6 +33,8 @@ pub(crate) struct Attached {
     pub(crate) hooks: Vec<ToolHook>,
     /// The ending that waits for its hooks from then on.
     pub(crate) ending: Option<Bytes>,
+    /// The original of its output, which is kept sealed.
+    pub(crate) original: Option<KeptOriginal>,
 }
 
 impl Attached {
@@ -120,6 +123,10 @@ impl Calls {
             let mut builder = Builder::default();
             let extras = attached.extras(id)?;
             builder.transition(&transition, Expect::Version(call.version), queue.as_ref(), extras)?;
+            if let Some(original) = &attached.original {
+                builder.put_json(keys::original(id), original)?;
+                builder.enter(keys::ORIGINALS, id.to_string(), score(original.expires_at));
+            }
             self.0.effects.announce(&mut builder, &transition, queue.as_ref());
             match self.storage().write(builder.done(true)).await? {
                 Written::Applied => {

@@ -21,6 +21,7 @@ use toolplane_records::vocabulary::EventClass;
 use toolplane_store::{RecordKey, ScoreRange, Versioned};
 
 use super::cache::CachedCall;
+use crate::originals::KeptOriginal;
 use crate::storage::{RecordError, Storage, keys};
 
 /// Rows read at once.
@@ -87,6 +88,12 @@ impl Records {
             Some(stored) => Ok(Some(stored::read(&stored.bytes)?)),
             None => Ok(None),
         }
+    }
+
+    /// Where the sealed original of a call's output is, when one is kept.
+    pub(crate) async fn original(&self, id: &InvocationKey) -> Result<Option<KeptOriginal>, RecordError> {
+        let stored = self.storage.get(&keys::original(id)).await?;
+        Ok(stored.map(|stored| serde_json::from_slice(&stored.bytes)).transpose()?)
     }
 
     /// What hooks did about a call, oldest first.

@@ -31,6 +31,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         hints,
         fallback_summary,
         execution,
+        notes,
         ..
     } = report;
     let fallback = fallback_summary.filter(|_| error.is_none() && !shows_something(&output));
@@ -59,6 +60,7 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         evidence_refs: execution
             .refs
             .into_iter()
+            .chain(notes)
             .chain(Some(progress_left_out).filter(|count| *count > 0).map(left_out))
             .collect(),
         context_modifiers: beside.context_modifiers,

@@ -52,6 +52,8 @@ pub(super) struct Report {
     pub(super) fallback_summary: Option<String>,
     /// What its session is told to beware of.
     pub(super) taints: Vec<SmolStr>,
+    /// What the scheduler has to say of it in the record.
+    pub(super) notes: Vec<String>,
 }
 
 /// What a tool gave.
@@ -144,6 +146,7 @@ fn decode(
         hints: None,
         fallback_summary: None,
         taints: Vec::new(),
+        notes: Vec::new(),
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
     let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
@@ -252,6 +255,7 @@ impl Report {
             hints: None,
             fallback_summary: None,
             taints: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -18,6 +18,9 @@ pub(crate) struct StoredReport {
     /// What cleaning found in the outcome, each as JSON.
     #[prost(string, repeated, tag = "3")]
     pub(crate) cleaned: Vec<String>,
+    /// What its record says beside that, e.g. that its original is kept.
+    #[prost(string, repeated, tag = "4")]
+    pub(crate) notes: Vec<String>,
 }
 
 impl StoredReport {

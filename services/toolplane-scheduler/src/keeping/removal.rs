@@ -9,6 +9,7 @@ use toolplane_store::{Expect, RecordKey};
 
 use super::holds::Holds;
 use crate::calls::{CachedCall, Calls, Remembered, Tombstone as RememberedCall};
+use crate::originals::was_kept;
 use crate::storage::commit::{Builder, score};
 use crate::storage::{RecordError, keys};
 
@@ -49,6 +50,10 @@ impl Removal {
         }
         builder.compare(keys::invocation(&record.key()), Expect::Version(call.version));
         everything_of(builder, record);
+        if was_kept(record) {
+            // Its sealed parts go with the next round; nobody finds them without the call.
+            builder.enter(keys::ORIGINALS, record.key().to_string(), score(now));
+        }
         for input in self.former_inputs(record).await? {
             builder.delete(input);
         }

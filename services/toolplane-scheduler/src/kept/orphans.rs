@@ -116,7 +116,11 @@ impl Orphans {
             Err(error) => return Err(error),
         }
         let Some(end) = self.records.result(&call).await? else { return Ok(false) };
-        Ok(!mentions(&end, digest))
+        if mentions(&end, digest) {
+            return Ok(false);
+        }
+        let original = self.records.original(&call).await?;
+        Ok(!original.is_some_and(|kept| kept.parts.iter().any(|part| part.sealed.digest == digest)))
     }
 }
 

@@ -142,7 +142,7 @@ fn answered(
         decision: word.decision,
         again: again.map(|approval| (approval.approval_id, approval.expires_at)),
     };
-    let attached = Attached { decisions, payloads, plan: case.tool.plan.clone(), hooks, ending: None };
+    let attached = Attached { decisions, payloads, plan: case.tool.plan.clone(), hooks, ..Attached::default() };
     let approval_id = approval.approval_id.clone();
     (attached, Command::Approve { approval_id, decision: answer.clone(), edit: Some(Box::new(edit)) })
 }

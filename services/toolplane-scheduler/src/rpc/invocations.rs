@@ -19,6 +19,7 @@ use super::follow::Messages;
 use super::forms::Forms;
 use super::keep::Keeping;
 use super::list::Listing;
+use super::original::OriginalReading;
 use super::patience;
 use super::read::Reading;
 use super::status;
@@ -32,6 +33,7 @@ use crate::groups::Groups;
 use crate::intake::{Preparer, SpecLimits};
 use crate::keeping::{Deletions, Holds};
 use crate::kept::Orphans;
+use crate::originals::Originals;
 use crate::recheck::Approvals;
 use crate::taints::SessionTaints;
 use crate::watch::Watchers;
@@ -54,6 +56,7 @@ pub(crate) struct InvocationParts {
     pub(crate) streams: Arc<StreamLimit>,
     pub(crate) holds: Holds,
     pub(crate) deletions: Deletions,
+    pub(crate) originals: Originals,
 }
 
 /// The handlers of `InvocationService`, each with the few things it needs.
@@ -67,6 +70,7 @@ pub(crate) struct InvocationApi {
     exporting: Exporting,
     keeping: Keeping,
     listing: Listing,
+    originals: OriginalReading,
     reading: Reading,
     tainted: Tainted,
     trails: Trails,
@@ -101,6 +105,11 @@ impl InvocationApi {
             },
             keeping: Keeping { calls: calls.clone(), holds: parts.holds, deletions: parts.deletions },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
+            originals: OriginalReading {
+                calls: calls.clone(),
+                payloads: parts.payloads.clone(),
+                originals: parts.originals,
+            },
             reading: Reading {
                 calls: calls.clone(),
                 watchers,
@@ -123,6 +132,7 @@ impl InvocationService for InvocationApi {
     type InvokeStream = Messages<v1::InvokeResponse>;
     type WatchInvocationStream = Messages<v1::WatchInvocationResponse>;
     type ReadPayloadStream = Messages<v1::ReadPayloadResponse>;
+    type ReadOriginalStream = Messages<v1::ReadOriginalResponse>;
     type ExportRecordsStream = Messages<v1::ExportRecordsResponse>;
     type InvokeBatchStream = Messages<v1::InvokeBatchResponse>;
     type WatchBatchStream = Messages<v1::WatchBatchResponse>;
@@ -199,6 +209,16 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ReadPayloadRequest>,
     ) -> Result<Response<Self::ReadPayloadStream>, Status> {
         reply(self.reading.payload(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn read_original(
+        &self,
+        request: Request<v1::ReadOriginalRequest>,
+    ) -> Result<Response<Self::ReadOriginalStream>, Status> {
+        let caller = Caller::of(&request);
+        let place = self.streams.admit(&caller.tenant).map_err(status::of)?;
+        let messages = self.originals.read(&caller, request.into_inner()).await;
+        reply(messages.map(|messages| holding(messages, place)))
     }
 
     async fn export_records(

@@ -169,7 +169,8 @@ fn messages(
     }))
 }
 
-fn split(mut piece: Bytes, chunk: usize) -> Vec<Bytes> {
+/// Bytes in pieces of at most `chunk`.
+pub(super) fn split(mut piece: Bytes, chunk: usize) -> Vec<Bytes> {
     let mut parts = Vec::new();
     while piece.len() > chunk {
         parts.push(piece.split_to(chunk));

@@ -56,6 +56,15 @@ fn api(error: CallError) -> ApiError {
             subject: "hold".to_owned(),
             message: format!("another hold is on it, {which}; clear it and set one that names both reasons"),
         },
+        CallError::NotAReader { id } => ApiError::PermissionDenied {
+            reason: codes::NOT_A_READER,
+            message: format!("the original of `{id}` is for others to read"),
+        },
+        CallError::Sealed { id, why } => ApiError::FailedPrecondition {
+            reason: codes::ORIGINAL_SEALED,
+            subject: "original".to_owned(),
+            message: format!("the original of `{id}` cannot be opened: {why}"),
+        },
         CallError::Precondition(message) => {
             ApiError::FailedPrecondition { reason: codes::INVOCATION_STATE, subject: "invocation".to_owned(), message }
         }

@@ -85,6 +85,22 @@ pub(crate) fn ending(key: &InvocationKey) -> RecordKey {
     RecordKey::new(Family::Payload, format!("{key}/ending"))
 }
 
+/// Where the sealed original of a call's output is.
+pub(crate) fn original(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Payload, format!("{key}{ORIGINAL}"))
+}
+
+/// Whether a record of the family of payloads is one of [`original`].
+pub(crate) fn is_original(id: &str) -> bool {
+    id.ends_with(ORIGINAL)
+}
+
+/// How the names of the records of originals end.
+const ORIGINAL: &str = "/original";
+
+/// Calls with a sealed original, by when it is to go.
+pub(crate) const ORIGINALS: &str = "originals";
+
 /// What a hook did, by its name in the record: `hook:<invocation>/<n>`.
 pub(crate) fn hook(tenant: &TenantId, hook_ref: &str) -> RecordKey {
     RecordKey::new(Family::Payload, tenant.scoped(hook_ref))

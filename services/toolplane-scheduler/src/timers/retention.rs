@@ -67,6 +67,7 @@ impl Retention {
         self.forget_keys(now).await?;
         self.taints.tidy(now).await?;
         self.deletions.finish().await?;
+        self.removal.remove_originals(now).await?;
         self.groups.tidy(now).await
     }
 

@@ -887,3 +887,53 @@ class ListLegalHoldsResponse(_message.Message):
     HOLDS_FIELD_NUMBER: _ClassVar[int]
     holds: _containers.RepeatedCompositeFieldContainer[_legal_hold_pb2.LegalHold]
     def __init__(self, holds: _Optional[_Iterable[_Union[_legal_hold_pb2.LegalHold, _Mapping]]] = ...) -> None: ...
+
+class ReadOriginalRequest(_message.Message):
+    __slots__ = ("invocation_id", "reason", "requested_by")
+    INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    invocation_id: str
+    reason: str
+    requested_by: str
+    def __init__(self, invocation_id: _Optional[str] = ..., reason: _Optional[str] = ..., requested_by: _Optional[str] = ...) -> None: ...
+
+class ReadOriginalResponse(_message.Message):
+    __slots__ = ("output", "bytes")
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    output: OriginalOutput
+    bytes: OriginalBytes
+    def __init__(self, output: _Optional[_Union[OriginalOutput, _Mapping]] = ..., bytes: _Optional[_Union[OriginalBytes, _Mapping]] = ...) -> None: ...
+
+class OriginalOutput(_message.Message):
+    __slots__ = ("content", "structured_content", "error", "summary", "rules", "kept_at", "expires_at")
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURED_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    KEPT_AT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    content: _containers.RepeatedCompositeFieldContainer[_result_pb2.ContentBlock]
+    structured_content: _payload_pb2.JsonPayload
+    error: _error_pb2.ToolError
+    summary: str
+    rules: _containers.RepeatedScalarFieldContainer[str]
+    kept_at: _timestamp_pb2.Timestamp
+    expires_at: _timestamp_pb2.Timestamp
+    def __init__(self, content: _Optional[_Iterable[_Union[_result_pb2.ContentBlock, _Mapping]]] = ..., structured_content: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., summary: _Optional[str] = ..., rules: _Optional[_Iterable[str]] = ..., kept_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class OriginalBytes(_message.Message):
+    __slots__ = ("uri", "media_type", "total_size_bytes", "offset", "data")
+    URI_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    uri: str
+    media_type: str
+    total_size_bytes: int
+    offset: int
+    data: bytes
+    def __init__(self, uri: _Optional[str] = ..., media_type: _Optional[str] = ..., total_size_bytes: _Optional[int] = ..., offset: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...

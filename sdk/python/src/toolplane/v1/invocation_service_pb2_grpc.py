@@ -196,6 +196,11 @@ class InvocationServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.FromString,
                 _registered_method=True)
+        self.ReadOriginal = channel.unary_stream(
+                '/toolplane.v1.InvocationService/ReadOriginal',
+                request_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalResponse.FromString,
+                _registered_method=True)
 
 
 class InvocationServiceServicer(object):
@@ -431,6 +436,13 @@ class InvocationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadOriginal(self, request, context):
+        """Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_InvocationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -593,6 +605,11 @@ def add_InvocationServiceServicer_to_server(servicer, server):
                     servicer.ClearSessionTaints,
                     request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.SerializeToString,
+            ),
+            'ReadOriginal': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReadOriginal,
+                    request_deserializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1461,6 +1478,33 @@ class InvocationService(object):
             '/toolplane.v1.InvocationService/ClearSessionTaints',
             toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsRequest.SerializeToString,
             toolplane_dot_v1_dot_invocation__service__pb2.ClearSessionTaintsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadOriginal(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/toolplane.v1.InvocationService/ReadOriginal',
+            toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalRequest.SerializeToString,
+            toolplane_dot_v1_dot_invocation__service__pb2.ReadOriginalResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -432,6 +432,7 @@ class EventClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EVENT_CLASS_EXT_PROVIDER_LISTED: _ClassVar[EventClass]
     EVENT_CLASS_EXT_PROVIDER_STATE: _ClassVar[EventClass]
     EVENT_CLASS_EXT_PROVIDER_REVIEWED: _ClassVar[EventClass]
+    EVENT_CLASS_EXT_RESULT_ORIGINAL_READ: _ClassVar[EventClass]
 
 class Band(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -794,6 +795,7 @@ EVENT_CLASS_EXT_PROVIDER_CHANGED: EventClass
 EVENT_CLASS_EXT_PROVIDER_LISTED: EventClass
 EVENT_CLASS_EXT_PROVIDER_STATE: EventClass
 EVENT_CLASS_EXT_PROVIDER_REVIEWED: EventClass
+EVENT_CLASS_EXT_RESULT_ORIGINAL_READ: EventClass
 BAND_UNSPECIFIED: Band
 BAND_INTERACTIVE: Band
 BAND_NORMAL: Band

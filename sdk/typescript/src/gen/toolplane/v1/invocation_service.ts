@@ -32,7 +32,7 @@ import { LegalHold } from "./legal_hold.js";
 import { InputMutation } from "./mutation.js";
 import { JsonPayload, PayloadRef } from "./payload.js";
 import { ResultPersistence } from "./persistence.js";
-import { ToolResult } from "./result.js";
+import { ContentBlock, ToolResult } from "./result.js";
 import { DecisionExplanation } from "./rule.js";
 import { ResourceLock, SchedulerPolicy } from "./scheduler_policy.js";
 import { Durability, InvocationStatus, QueueState, RecordView, SiblingFailurePolicy } from "./vocabulary.js";
@@ -1059,6 +1059,66 @@ export interface ListLegalHoldsRequest {
 export interface ListLegalHoldsResponse {
   /** In the order in which they were set. */
   holds: LegalHold[];
+}
+
+/** Asks for what a tool gave before it was cleaned. */
+export interface ReadOriginalRequest {
+  /** The call. */
+  invocationId: string;
+  /** Why; kept in the log of the call. At most 1000 bytes. */
+  reason: string;
+  /** Who asks, where the caller is not authenticated by name. */
+  requestedBy: string;
+}
+
+/** A part of an original: the output first, then the bytes of each output that was kept elsewhere. */
+export interface ReadOriginalResponse {
+  part:
+    | //
+    /** What the tool gave, as its worker reported it. */
+    { $case: "output"; value: OriginalOutput }
+    | //
+    /** The next bytes of an output that the first part names. */
+    { $case: "bytes"; value: OriginalBytes }
+    | undefined;
+}
+
+/** What a tool gave, before anything was taken out of it. */
+export interface OriginalOutput {
+  /** What it shows. The addresses in it are names of the bytes that follow. */
+  content: ContentBlock[];
+  /** Its value, when it has one. */
+  structuredContent:
+    | JsonPayload
+    | undefined;
+  /** The error, when it failed. */
+  error:
+    | ToolError
+    | undefined;
+  /** One line for people, in the worker's words. */
+  summary: string;
+  /** The rules that found something in it. */
+  rules: string[];
+  /** When it was kept. */
+  keptAt:
+    | Date
+    | undefined;
+  /** Nobody can read it after this. */
+  expiresAt: Date | undefined;
+}
+
+/** Bytes of an output that was kept elsewhere. */
+export interface OriginalBytes {
+  /** The address by which the output names it. */
+  uri: string;
+  /** Media type of the whole. */
+  mediaType: string;
+  /** Size of the whole in bytes. */
+  totalSizeBytes: bigint;
+  /** Where in the whole they start. */
+  offset: bigint;
+  /** The bytes, at most 256 KiB. */
+  data: Buffer;
 }
 
 function createBaseInvocationSpec(): InvocationSpec {
@@ -7986,6 +8046,416 @@ export const ListLegalHoldsResponse: MessageFns<ListLegalHoldsResponse> = {
   },
 };
 
+function createBaseReadOriginalRequest(): ReadOriginalRequest {
+  return { invocationId: "", reason: "", requestedBy: "" };
+}
+
+export const ReadOriginalRequest: MessageFns<ReadOriginalRequest> = {
+  encode(message: ReadOriginalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.invocationId !== "") {
+      writer.uint32(10).string(message.invocationId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(26).string(message.requestedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadOriginalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadOriginalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invocationId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadOriginalRequest>): ReadOriginalRequest {
+    return ReadOriginalRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadOriginalRequest>): ReadOriginalRequest {
+    const message = createBaseReadOriginalRequest();
+    message.invocationId = object.invocationId ?? "";
+    message.reason = object.reason ?? "";
+    message.requestedBy = object.requestedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseReadOriginalResponse(): ReadOriginalResponse {
+  return { part: undefined };
+}
+
+export const ReadOriginalResponse: MessageFns<ReadOriginalResponse> = {
+  encode(message: ReadOriginalResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.part?.$case) {
+      case "output":
+        OriginalOutput.encode(message.part.value, writer.uint32(10).fork()).join();
+        break;
+      case "bytes":
+        OriginalBytes.encode(message.part.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadOriginalResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadOriginalResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.part = { $case: "output", value: OriginalOutput.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = { $case: "bytes", value: OriginalBytes.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadOriginalResponse>): ReadOriginalResponse {
+    return ReadOriginalResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadOriginalResponse>): ReadOriginalResponse {
+    const message = createBaseReadOriginalResponse();
+    switch (object.part?.$case) {
+      case "output": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "output", value: OriginalOutput.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "bytes": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "bytes", value: OriginalBytes.fromPartial(object.part.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseOriginalOutput(): OriginalOutput {
+  return {
+    content: [],
+    structuredContent: undefined,
+    error: undefined,
+    summary: "",
+    rules: [],
+    keptAt: undefined,
+    expiresAt: undefined,
+  };
+}
+
+export const OriginalOutput: MessageFns<OriginalOutput> = {
+  encode(message: OriginalOutput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.content) {
+      ContentBlock.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.structuredContent !== undefined) {
+      JsonPayload.encode(message.structuredContent, writer.uint32(18).fork()).join();
+    }
+    if (message.error !== undefined) {
+      ToolError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    if (message.summary !== "") {
+      writer.uint32(34).string(message.summary);
+    }
+    for (const v of message.rules) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.keptAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.keptAt), writer.uint32(50).fork()).join();
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OriginalOutput {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOriginalOutput();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.content.push(ContentBlock.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.structuredContent = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = ToolError.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.summary = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.rules.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.keptAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OriginalOutput>): OriginalOutput {
+    return OriginalOutput.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OriginalOutput>): OriginalOutput {
+    const message = createBaseOriginalOutput();
+    message.content = object.content?.map((e) => ContentBlock.fromPartial(e)) || [];
+    message.structuredContent = (object.structuredContent !== undefined && object.structuredContent !== null)
+      ? JsonPayload.fromPartial(object.structuredContent)
+      : undefined;
+    message.error = (object.error !== undefined && object.error !== null)
+      ? ToolError.fromPartial(object.error)
+      : undefined;
+    message.summary = object.summary ?? "";
+    message.rules = object.rules?.map((e) => e) || [];
+    message.keptAt = object.keptAt ?? undefined;
+    message.expiresAt = object.expiresAt ?? undefined;
+    return message;
+  },
+};
+
+function createBaseOriginalBytes(): OriginalBytes {
+  return { uri: "", mediaType: "", totalSizeBytes: 0n, offset: 0n, data: Buffer.alloc(0) };
+}
+
+export const OriginalBytes: MessageFns<OriginalBytes> = {
+  encode(message: OriginalBytes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uri !== "") {
+      writer.uint32(10).string(message.uri);
+    }
+    if (message.mediaType !== "") {
+      writer.uint32(18).string(message.mediaType);
+    }
+    if (message.totalSizeBytes !== 0n) {
+      if (BigInt.asUintN(64, message.totalSizeBytes) !== message.totalSizeBytes) {
+        throw new globalThis.Error("value provided for field message.totalSizeBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.totalSizeBytes);
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asUintN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.offset);
+    }
+    if (message.data.length !== 0) {
+      writer.uint32(42).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OriginalBytes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOriginalBytes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uri = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mediaType = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.totalSizeBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offset = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.data = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OriginalBytes>): OriginalBytes {
+    return OriginalBytes.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OriginalBytes>): OriginalBytes {
+    const message = createBaseOriginalBytes();
+    message.uri = object.uri ?? "";
+    message.mediaType = object.mediaType ?? "";
+    message.totalSizeBytes = (object.totalSizeBytes !== undefined && object.totalSizeBytes !== null)
+      ? BigInt(object.totalSizeBytes)
+      : 0n;
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    message.data = object.data ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
 /**
  * Accepts calls, follows them and hands out their results. Once a call is accepted, every ending is a result: an RPC error
  * means that nothing was accepted or that the request was wrong.
@@ -8352,6 +8822,17 @@ export const InvocationServiceService = {
       Buffer.from(ClearSessionTaintsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ClearSessionTaintsResponse => ClearSessionTaintsResponse.decode(value),
   },
+  /** Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call. */
+  readOriginal: {
+    path: "/toolplane.v1.InvocationService/ReadOriginal" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ReadOriginalRequest): Buffer => Buffer.from(ReadOriginalRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReadOriginalRequest => ReadOriginalRequest.decode(value),
+    responseSerialize: (value: ReadOriginalResponse): Buffer =>
+      Buffer.from(ReadOriginalResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadOriginalResponse => ReadOriginalResponse.decode(value),
+  },
 } as const;
 
 export interface InvocationServiceServer extends UntypedServiceImplementation {
@@ -8429,6 +8910,8 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   listSessionTaints: handleUnaryCall<ListSessionTaintsRequest, ListSessionTaintsResponse>;
   /** Clears what taints a session: somebody has looked at it. Calls that were made before keep what they carry. */
   clearSessionTaints: handleUnaryCall<ClearSessionTaintsRequest, ClearSessionTaintsResponse>;
+  /** Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call. */
+  readOriginal: handleServerStreamingCall<ReadOriginalRequest, ReadOriginalResponse>;
 }
 
 export interface InvocationServiceClient extends Client {
@@ -8903,6 +9386,16 @@ export interface InvocationServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ClearSessionTaintsResponse) => void,
   ): ClientUnaryCall;
+  /** Reads what a tool gave before it was cleaned, where policy has it kept and names the caller a reader. Each reading is an event of the call. */
+  readOriginal(
+    request: ReadOriginalRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ReadOriginalResponse>;
+  readOriginal(
+    request: ReadOriginalRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ReadOriginalResponse>;
 }
 
 export const InvocationServiceClient = makeGenericClientConstructor(

@@ -472,6 +472,7 @@ export enum EventClass {
   EVENT_CLASS_EXT_PROVIDER_LISTED = 47,
   EVENT_CLASS_EXT_PROVIDER_STATE = 48,
   EVENT_CLASS_EXT_PROVIDER_REVIEWED = 49,
+  EVENT_CLASS_EXT_RESULT_ORIGINAL_READ = 52,
 }
 
 /** How urgent a call is: the bands share workers 8 : 3 : 1. */
