@@ -1,5 +1,7 @@
 //! A secret for each kind of provider, told by its server in every way it can, and looked for in everything that is kept or shown.
 
+mod everywhere;
+
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 

@@ -8,18 +8,27 @@ use toolplane_testkit::binary;
 /// The program, typed at one endpoint.
 pub(crate) struct Shell {
     endpoint: String,
+    token: Option<String>,
 }
 
 impl Shell {
     /// Commands for this endpoint.
     pub(crate) fn at(endpoint: impl Into<String>) -> Self {
-        Self { endpoint: endpoint.into() }
+        Self { endpoint: endpoint.into(), token: None }
+    }
+
+    /// The same commands, typed by who has this API key.
+    pub(crate) fn with(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
     }
 
     /// What a command printed, and how it ended.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(binary::toolplane().unwrap());
         command.args(arguments).env("TOOLPLANE_ENDPOINT", &self.endpoint).env("USER", "tester");
+        if let Some(token) = &self.token {
+            command.env("TOOLPLANE_TOKEN", token);
+        }
         command.output().unwrap()
     }
 
