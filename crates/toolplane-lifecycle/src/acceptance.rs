@@ -9,6 +9,7 @@ use toolplane_records::evidence::NativeIds;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
 use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety, Invocation};
+use toolplane_records::keeping::CallKeeping;
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::refs::TelemetryRef;
@@ -68,6 +69,8 @@ pub struct Acceptance {
     pub caller_ref: Option<SmolStr>,
     /// The actor its credential names.
     pub caller_actor: Option<SmolStr>,
+    /// What its tool says of its data.
+    pub keeping: CallKeeping,
     /// What the agent said of its own certainty.
     pub assurance: Option<CallAssurance>,
     /// What taints it.
@@ -204,6 +207,7 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         late_reports: 0,
         caller_ref: acceptance.caller_ref,
         caller_actor: acceptance.caller_actor,
+        keeping: acceptance.keeping,
         assurance: acceptance.assurance,
         inherited_taints: acceptance.inherited_taints,
         output_taints: Vec::new(),

@@ -303,7 +303,8 @@ impl Draft {
         self.clear_timers();
         let mut decisions = persistence.into_iter();
         let persistence = decisions.next();
-        self.terminal = Some(Terminal { result, persistence, more_persistence: decisions.collect() });
+        let more_persistence = decisions.collect();
+        self.terminal = Some(Terminal { result, persistence, more_persistence, outputs_removed_at: None });
         Ok(())
     }
 }

@@ -39,6 +39,9 @@ pub struct Terminal {
     /// The same of its other outputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_persistence: Vec<ResultPersistence>,
+    /// Since when what it says is kept beside it is gone, because its time was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs_removed_at: Option<Timestamp>,
 }
 
 impl Terminal {

@@ -21,6 +21,7 @@ pub mod form;
 mod hook;
 mod interface;
 pub mod invocation;
+mod keeping;
 mod mcp;
 mod mutation;
 mod operation;

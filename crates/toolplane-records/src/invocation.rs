@@ -16,6 +16,7 @@ use crate::batch::BatchPlace;
 use crate::decision::DeniedPaths;
 use crate::evidence::NativeIds;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
+use crate::keeping::CallKeeping;
 use crate::payload::{Digest, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
 use crate::scheduling::ResourceLock;
@@ -308,6 +309,9 @@ pub struct Invocation {
     /// The actor the caller's credential names; absent without authentication, or when it names none (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_actor: Option<SmolStr>,
+    /// Which data it is about, and what of it is gone already (ours).
+    #[serde(default, skip_serializing_if = "CallKeeping::is_empty")]
+    pub keeping: CallKeeping,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -29,6 +29,7 @@ pub mod ids;
 pub mod interface;
 pub mod invocation;
 pub mod json;
+pub mod keeping;
 pub mod locks;
 pub mod mapping;
 pub mod mcp;

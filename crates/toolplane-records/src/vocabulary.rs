@@ -95,7 +95,7 @@ pub use providers::{
     CircuitState, ProviderFault, ProviderKind, ProviderState, ProviderTrust, RefusalCode, ReviewBasis, ReviewState,
     SessionSharing,
 };
-pub use results::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
+pub use results::{ErrorClass, PersistenceStrategy, RecordClass, Recoverability, RedactionState, ResultStatus};
 pub use tools::{
     ArgumentMode, ExecutionKind, HiddenReason, LoadingState, SchemaVisibility, StartGuard, SurfaceScope, ToolKind,
     ToolLifecycle,

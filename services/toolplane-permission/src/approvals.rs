@@ -4,6 +4,7 @@
 //! find that.
 
 mod answer;
+mod delete;
 pub(crate) mod edit;
 mod error;
 pub(crate) mod keys;
@@ -12,6 +13,7 @@ mod offer;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ use toolplane_store::{Bound, Expect, RecordKey, StoreError, Write};
 
 use crate::ledger::{Change, Done, Ledger, Stream};
 use crate::rules::stored;
+
+use told::ToldChange;
 
 pub use answer::{Answer, Resolver};
 pub use error::BookError;
@@ -105,9 +109,9 @@ impl Book {
             let change = Change {
                 compare: vec![(key.clone(), Expect::Absent)],
                 bounds: vec![Bound { index: pending, below: self.limits.max_pending }],
-                writes: vec![Write::Put { key: key.clone(), bytes: bytes.clone() }],
+                writes: vec![Write::Put { key: key.clone(), bytes }],
                 index: keys::moved(None, &question),
-                events: vec![(Stream::Approvals, vec![bytes])],
+                events: vec![(Stream::Approvals, vec![ToldChange::of(&question)?])],
                 essential: false,
             };
             match self.ledger.apply(change).await? {
@@ -156,9 +160,9 @@ impl Book {
         let bytes = Bytes::from(serde_json::to_vec(approval)?);
         let mut change = Change {
             compare: vec![(key.clone(), Expect::Version(before.version))],
-            writes: vec![Write::Put { key: key.clone(), bytes: bytes.clone() }],
+            writes: vec![Write::Put { key: key.clone(), bytes }],
             index: keys::moved(Some(before.approval.state), approval),
-            events: vec![(Stream::Approvals, vec![bytes])],
+            events: vec![(Stream::Approvals, vec![ToldChange::of(approval)?])],
             essential: true,
             ..Change::default()
         };

@@ -71,6 +71,13 @@ impl PermissionService for PermissionApi {
         Ok(approvals::withdraw(self, request).await.map(Response::new)?)
     }
 
+    async fn delete_approvals(
+        &self,
+        request: Request<v1::DeleteApprovalsRequest>,
+    ) -> Answer<v1::DeleteApprovalsResponse> {
+        Ok(approvals::delete(self, request).await.map(Response::new)?)
+    }
+
     async fn watch_approvals(&self, request: Request<v1::WatchApprovalsRequest>) -> Answer<Self::WatchApprovalsStream> {
         Ok(watch::watch(self, request).await.map(Response::new)?)
     }

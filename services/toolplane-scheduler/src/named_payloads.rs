@@ -22,6 +22,10 @@ pub fn payloads_of(key: &RecordKey, bytes: &[u8]) -> Vec<String> {
     }
     // What cannot be read is told as damaged.
     let Ok(terminal) = stored::read::<Terminal>(bytes) else { return Vec::new() };
+    // What went before its call is named and not missed.
+    if terminal.outputs_removed_at.is_some() {
+        return Vec::new();
+    }
     let mut named: Vec<String> = outputs(&terminal.result).into_iter().map(|payload| payload.uri.to_string()).collect();
     named.sort();
     named.dedup();

@@ -7,10 +7,13 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_results::payload::{PayloadOptions, SpoolOptions};
 use toolplane_runtime::Config;
-use toolplane_runtime::config::{CleaningRuleConfig, OriginalRuleConfig, SchedulerConfig, StoreBackend};
+use toolplane_runtime::config::{
+    CleaningRuleConfig, OriginalRuleConfig, RetentionRuleConfig, SchedulerConfig, StoreBackend,
+};
 
 use crate::cleaning::CleaningRule;
 use crate::intake::{SpecLimits, ToolLimits};
+use crate::keeping::KeepRule;
 use crate::limits::{ConfiguredBounds, ToolBound};
 use crate::originals::OriginalRule;
 use crate::parts::PartsOptions;
@@ -159,6 +162,7 @@ fn parts(config: &Config) -> PartsOptions {
             .iter()
             .map(|(tenant, seconds)| (TenantId::from_trusted(tenant), signed(seconds.saturating_mul(1000))))
             .collect(),
+        retention_rules: settings.retention.iter().map(keep_rule).collect(),
         archive: settings.archive,
         key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
         // A port that was made up, or an address that means any, tells nobody where to go.
@@ -169,6 +173,18 @@ fn parts(config: &Config) -> PartsOptions {
             may_be_cleared: settings.taints.may_be_cleared,
         },
         endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
+    }
+}
+
+fn keep_rule(rule: &RetentionRuleConfig) -> KeepRule {
+    let words = |words: &[String]| words.iter().map(|word| word.as_str().into()).collect();
+    let keep = rule.keep_seconds.iter().map(|(class, seconds)| (*class, signed(seconds.saturating_mul(1000))));
+    KeepRule {
+        tenant: (!rule.tenant.is_empty()).then(|| TenantId::from_trusted(&rule.tenant)),
+        risk: rule.risk.clone(),
+        sensitivity: words(&rule.sensitivity),
+        hint: words(&rule.hint),
+        keep_ms: keep.collect(),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::effects::{Listener, Router};
 use crate::environment::Environment;
 use crate::faults;
 use crate::groups::{FreeLocks, GroupRetention, Groups, ScopeBell, Settler};
-use crate::keeping::{Deletions, Holds, KeepTimes, Removal};
+use crate::keeping::{Deletions, Holds, KeepRule, KeepTimes, Questions, Removal, Stays, Unfinished};
 use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
 use crate::storage::{RecordError, Shards, Storage};
@@ -54,6 +54,8 @@ pub(crate) struct PartsOptions {
     pub(crate) weights: BTreeMap<TenantId, u64>,
     /// How long ended calls are kept.
     pub(crate) retention_ms: i64,
+    /// What differs by class and by what tools say of their data.
+    pub(crate) retention_rules: Vec<KeepRule>,
     /// The same for single tenants.
     pub(crate) tenant_retention_ms: BTreeMap<TenantId, i64>,
     /// Whether ended calls are written to the object store before they are removed.
@@ -86,6 +88,7 @@ impl Default for PartsOptions {
             bounds: ConfiguredBounds::default(),
             weights: BTreeMap::new(),
             retention_ms: DAY_MS,
+            retention_rules: Vec::new(),
             tenant_retention_ms: BTreeMap::new(),
             archive: false,
             key_window_ms: DAY_MS,
@@ -104,6 +107,8 @@ pub(crate) struct Outside {
     pub(crate) decisions: Arc<dyn Decisions>,
     /// Whether hooks are asked about the endings of calls with a plan.
     pub(crate) asks_hooks: AsksHooks,
+    /// Who keeps what people were asked.
+    pub(crate) questions: Arc<dyn Questions>,
 }
 
 /// The handles by which the parts are used. Cheap to clone.
@@ -121,6 +126,7 @@ pub(crate) struct Parts {
     pub(crate) taints: SessionTaints,
     pub(crate) holds: Holds,
     pub(crate) deletions: Deletions,
+    pub(crate) stays: Stays,
 }
 
 /// What runs beside the handles, once.
@@ -227,8 +233,10 @@ impl Parts {
             lease_ms: options.lease_ms,
             tick_ms,
         };
-        let retention = retention(&storage, &calls, objects, (members.clone(), taints.clone()), &options);
-        let (holds, deletions) = (retention.removal.holds.clone(), retention.deletions.clone());
+        let unfinished = Unfinished::new(storage.clone(), objects, outside.questions);
+        let retention = retention(&storage, &calls, unfinished, (members.clone(), taints.clone()), &options);
+        let (holds, deletions) = (retention.removal.holds.clone(), Deletions { removal: retention.removal.clone() });
+        let stays = Stays::new(retention.times.clone(), holds.clone());
         let listener = Listener {
             storage,
             workers: workers.clone(),
@@ -252,6 +260,7 @@ impl Parts {
             taints,
             holds,
             deletions,
+            stays,
         };
         let loops = Loops { rounds, timers, retention, audit, listener, settler, scopes, grants };
         Ok(Opened { parts, loops, hooks_overdue })
@@ -282,20 +291,23 @@ impl Loops {
 fn retention(
     storage: &Storage,
     calls: &Calls,
-    objects: PayloadStore,
+    unfinished: Unfinished,
     (members, taints): (Arc<Members>, SessionTaints),
     options: &PartsOptions,
 ) -> Retention {
     let (holds, key_window_ms) = (Holds::new(storage.clone()), options.key_window_ms);
-    let removal = Removal { calls: calls.clone(), objects, holds, key_window_ms };
+    let removal = Removal { calls: calls.clone(), holds, unfinished, key_window_ms };
     Retention {
-        deletions: Deletions { removal: removal.clone() },
         removal,
         members,
         taints,
         groups: GroupRetention::new(storage.clone(), options.retention_ms, key_window_ms),
-        times: KeepTimes { usual: options.retention_ms, tenants: options.tenant_retention_ms.clone() },
-        place: Mutex::default(),
+        times: KeepTimes {
+            usual: options.retention_ms,
+            tenants: options.tenant_retention_ms.clone(),
+            rules: options.retention_rules.clone(),
+        },
+        agenda: Mutex::default(),
         archive: options.archive,
         tick_ms: options.tick_ms,
     }

@@ -91,7 +91,8 @@ impl SchedulerRole {
         let permission = PermissionPeer::new(peers.permission, in_force.clone());
         let environment = Environment::real();
         let asks_hooks = ending::asks_hooks(hooks.clone());
-        let outside = Outside { environment, decisions: in_force.clone(), asks_hooks };
+        let questions = Arc::new(permission.clone());
+        let outside = Outside { environment, decisions: in_force.clone(), asks_hooks, questions };
         account::begin();
         let store = backend.measured(Keeper::Scheduler, backend.spread(|count| Arc::new(Shards::new(count))));
         let Opened { parts, loops, hooks_overdue } =
@@ -135,6 +136,7 @@ impl SchedulerRole {
             holds: parts.holds,
             deletions: parts.deletions,
             originals,
+            stays: parts.stays,
         });
         let sessions = WorkerParts {
             calls: calls.clone(),

@@ -31,6 +31,7 @@ use crate::cleaning::Cleaning;
 use crate::dispatch::EveryDecisionHolds;
 use crate::ending::{Endings, NextSteps};
 use crate::groups::{AdmittedBatch, BatchAdmission};
+use crate::keeping::NoQuestions;
 use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
@@ -100,6 +101,7 @@ impl SimulatedScheduler {
             environment: environment.clone(),
             decisions: Arc::new(EveryDecisionHolds),
             asks_hooks: Box::new(|_| false),
+            questions: Arc::new(NoQuestions),
         };
         let objects = PayloadStore::in_memory(Default::default());
         let Opened { parts, loops, .. } = Parts::open(store, objects.clone(), options, outside).await?;

@@ -119,6 +119,7 @@ impl World {
             environment: Environment::real(),
             decisions: in_force.clone(),
             asks_hooks: ending::asks_hooks(hooks_after.clone()),
+            questions: Arc::new(permission.clone()),
         };
         let Opened { parts, loops, .. } = Parts::open(store.clone(), objects.clone(), options, outside).await.unwrap();
         let calls = parts.calls.clone();
@@ -166,7 +167,8 @@ impl World {
 
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
-        let Parts { calls, admissions, groups, fleet, watchers, taints, holds, deletions, .. } = self.parts.clone();
+        let Parts { calls, admissions, groups, fleet, watchers, taints, holds, deletions, stays, .. } =
+            self.parts.clone();
         InvocationApi::new(InvocationParts {
             orphans: self.orphans(),
             calls,
@@ -184,6 +186,7 @@ impl World {
             holds,
             deletions,
             originals: self.originals.clone(),
+            stays,
         })
     }
 
@@ -212,6 +215,7 @@ impl World {
             environment: Environment::real(),
             decisions: self.in_force.clone(),
             asks_hooks: ending::asks_hooks(hooks.clone()),
+            questions: Arc::new(crate::keeping::NoQuestions),
         };
         let opened =
             Parts::open(self.store.clone(), self.objects.clone(), PartsOptions::default(), outside).await.unwrap();

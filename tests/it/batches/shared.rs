@@ -54,7 +54,7 @@ async fn the_other_scheduler_goes_on_with_the_batch_and_tells_the_rest() {
     let policy = v1::SchedulerPolicy { max_parallel: Some(4), ..Default::default() };
     let spec = v1::BatchSpec { calls: calls.collect(), policy: Some(policy), ..Default::default() };
 
-    let request = v1::InvokeBatchRequest { spec: Some(spec) };
+    let request = v1::InvokeBatchRequest { spec: Some(spec), form: None };
     let mut stream = first.invocations().invoke_batch(request).await.unwrap().into_inner();
     let mut follower = Follower::default();
     while follower.results.len() < 5 {

@@ -92,13 +92,14 @@ impl Follower {
             batch_id: self.batch_id.clone(),
             from: self.events.iter().map(cursor).collect(),
             after_yield_seq: self.yield_seq,
+            form: None,
         }
     }
 }
 
 /// Makes a batch and follows it to its end.
 pub(crate) async fn follow(bed: &Bed, spec: v1::BatchSpec) -> Follower {
-    let request = v1::InvokeBatchRequest { spec: Some(spec) };
+    let request = v1::InvokeBatchRequest { spec: Some(spec), form: None };
     let mut stream = bed.clients.invocations().invoke_batch(request).await.unwrap().into_inner();
     let mut follower = Follower::default();
     while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

@@ -166,7 +166,7 @@ async fn batches(many: &Many, ways: &[Clients]) {
         };
         let mut batch_ids = BTreeSet::new();
         for way in ways {
-            let request = v1::InvokeBatchRequest { spec: Some(spec.clone()) };
+            let request = v1::InvokeBatchRequest { spec: Some(spec.clone()), form: None };
             let mut stream = way.invocations().invoke_batch(request).await.unwrap().into_inner();
             let mut results = 0;
             while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {

@@ -154,6 +154,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         hooks: Vec::new(),
         caller_ref: None,
         caller_actor: None,
+        keeping: Default::default(),
         assurance: None,
         permission_mode: None,
         batch: place,

@@ -53,6 +53,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         hooks: vec![],
         caller_ref: None,
         caller_actor: None,
+        keeping: Default::default(),
         assurance: None,
         inherited_taints: Vec::new(),
         permission_mode: None,

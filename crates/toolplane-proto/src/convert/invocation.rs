@@ -184,6 +184,7 @@ impl From<&records::Invocation> for v1::Invocation {
             output_taints: field::texts(&record.output_taints),
             permission_mode: field::maybe(&record.permission_mode),
             caller_actor: field::maybe(&record.caller_actor),
+            keeping: (!record.keeping.is_empty()).then(|| (&record.keeping).into()),
             post_hooks: field::out(&record.post_hooks),
         }
     }
@@ -262,6 +263,7 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             output_taints: field::kept(message.output_taints),
             permission_mode: message.permission_mode.map(Into::into),
             caller_actor: message.caller_actor.map(Into::into),
+            keeping: field::optional("keeping", message.keeping)?.unwrap_or_default(),
             post_hooks: field::optional("post_hooks", message.post_hooks)?,
         })
     }

@@ -4651,6 +4651,51 @@ pub struct ToolInterface {
     #[prost(message, repeated, tag = "31")]
     pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
 }
+/// Which data a call is about, and what of it went before the rest.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallKeeping {
+    /// Risk of its tool.
+    #[prost(enumeration = "RiskLevel", tag = "1")]
+    pub risk_level: i32,
+    /// How sensitive its data is, as its tool says; empty when it does not.
+    #[prost(string, tag = "2")]
+    pub data_sensitivity: ::prost::alloc::string::String,
+    /// How long its results should be kept, as its tool says; empty when it does not.
+    #[prost(string, tag = "3")]
+    pub retention_hint: ::prost::alloc::string::String,
+    /// What was removed while the call is still kept, oldest first.
+    #[prost(message, repeated, tag = "4")]
+    pub removed: ::prost::alloc::vec::Vec<RemovedRecords>,
+}
+/// Records of one class that are gone while their call is still kept.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemovedRecords {
+    /// Which: `inputs`, `outputs`, `events`, `decisions`, `evidence` or `questions`.
+    #[prost(string, tag = "1")]
+    pub class: ::prost::alloc::string::String,
+    /// Since when.
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Until when records of one class are kept of an ended call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KeptUntil {
+    /// Which: `calls` for the call as a whole, or one that goes before it.
+    #[prost(string, tag = "1")]
+    pub class: ::prost::alloc::string::String,
+    /// From then on they are removed; absent while the call has not ended.
+    #[prost(message, optional, tag = "2")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// What says so: `scheduler.retention\[N\]`, `scheduler.tenant_retention_seconds` or `scheduler.retention_seconds`.
+    #[prost(string, tag = "3")]
+    pub rule: ::prost::alloc::string::String,
+    /// Since when they are gone; absent while they are there.
+    #[prost(message, optional, tag = "4")]
+    pub removed_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// A legal hold keeps them for longer: its reason. Empty without one.
+    #[prost(string, tag = "5")]
+    pub held: ::prost::alloc::string::String,
+}
 /// One tool call, from acceptance to its terminal result.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Invocation {
@@ -4875,6 +4920,9 @@ pub struct Invocation {
     /// What the protocol the call came by calls it.
     #[prost(message, optional, tag = "80")]
     pub native_ids: ::core::option::Option<NativeIds>,
+    /// Which data it is about, and what of it is gone already.
+    #[prost(message, optional, tag = "81")]
+    pub keeping: ::core::option::Option<CallKeeping>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6202,6 +6250,9 @@ pub struct InvocationTrail {
     /// Lists that are not whole here, by name: the answer would be too large, or this caller may not ask for them.
     #[prost(string, repeated, tag = "7")]
     pub cut: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Until when what is kept of the call stays, by class; classes that go with the call are left out.
+    #[prost(message, repeated, tag = "8")]
+    pub kept_until: ::prost::alloc::vec::Vec<KeptUntil>,
 }
 /// Asks for the terminal result of a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6783,6 +6834,9 @@ pub struct InvokeBatchRequest {
     /// The batch.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<BatchSpec>,
+    /// Tells each call of it in this form too.
+    #[prost(message, optional, tag = "2")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// What happened since the message before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6832,6 +6886,9 @@ pub struct BatchItem {
     /// Which released result it is, counted from 1; 0 without a result.
     #[prost(uint64, tag = "5")]
     pub yield_seq: u64,
+    /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
+    #[prost(message, repeated, tag = "6")]
+    pub formed: ::prost::alloc::vec::Vec<Formed>,
 }
 /// Asks for a batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6865,6 +6922,9 @@ pub struct WatchBatchRequest {
     /// Results released up to and with this one are not sent again.
     #[prost(uint64, tag = "3")]
     pub after_yield_seq: u64,
+    /// Tells each call of it in this form too.
+    #[prost(message, optional, tag = "4")]
+    pub form: ::core::option::Option<FormSpec>,
 }
 /// How far a watcher has seen one call of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7024,6 +7084,9 @@ pub struct ExportRecordsRequest {
     /// The inputs by value too, where the caller may see them.
     #[prost(bool, tag = "5")]
     pub include_inputs: bool,
+    /// Whose calls; the caller's own when empty. Another tenant's are refused.
+    #[prost(string, tag = "6")]
+    pub tenant: ::prost::alloc::string::String,
 }
 /// Some records. All records of a call come together.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10622,6 +10685,23 @@ pub struct WithdrawApprovalResponse {
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
 }
+/// Removes questions, with their answers.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteApprovalsRequest {
+    /// The calls they are about; at most 256.
+    #[prost(string, repeated, tag = "1")]
+    pub invocation_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Further approvals, by id: those of calls that were asked about by earlier versions; at most 1024.
+    #[prost(string, repeated, tag = "2")]
+    pub approval_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The questions are gone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteApprovalsResponse {
+    /// How many there were.
+    #[prost(uint32, tag = "1")]
+    pub deleted: u32,
+}
 /// Asks to follow approvals.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchApprovalsRequest {
@@ -11076,6 +11156,33 @@ pub mod permission_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Removes everything that was asked and answered about calls that are not kept any more. For schedulers.
+        pub async fn delete_approvals(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteApprovalsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteApprovalsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.PermissionService/DeleteApprovals",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.PermissionService", "DeleteApprovals"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Follows approvals: every change after a revision, then live.
         pub async fn watch_approvals(
             &mut self,
@@ -11199,6 +11306,14 @@ pub mod permission_service_server {
             request: tonic::Request<super::WithdrawApprovalRequest>,
         ) -> std::result::Result<
             tonic::Response<super::WithdrawApprovalResponse>,
+            tonic::Status,
+        >;
+        /// Removes everything that was asked and answered about calls that are not kept any more. For schedulers.
+        async fn delete_approvals(
+            &self,
+            request: tonic::Request<super::DeleteApprovalsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteApprovalsResponse>,
             tonic::Status,
         >;
         /// Server streaming response type for the WatchApprovals method.
@@ -11735,6 +11850,52 @@ pub mod permission_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = WithdrawApprovalSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.PermissionService/DeleteApprovals" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteApprovalsSvc<T: PermissionService>(pub Arc<T>);
+                    impl<
+                        T: PermissionService,
+                    > tonic::server::UnaryService<super::DeleteApprovalsRequest>
+                    for DeleteApprovalsSvc<T> {
+                        type Response = super::DeleteApprovalsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteApprovalsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PermissionService>::delete_approvals(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteApprovalsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

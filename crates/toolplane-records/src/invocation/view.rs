@@ -9,6 +9,7 @@ use crate::batch::BatchPlace;
 use crate::evidence::NativeIds;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, InvocationKey, ResultId, SurfaceId, TenantId, ToolId};
 use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, StatusTransition};
+use crate::keeping::CallKeeping;
 use crate::payload::{JsonPayload, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
 use crate::scheduling::ResourceLock;
@@ -63,6 +64,7 @@ impl Invocation {
             assurance: self.assurance.as_ref(),
             inherited_taints: &self.inherited_taints,
             output_taints: &self.output_taints,
+            keeping: &self.keeping,
             runtime_refs: &self.runtime_refs,
             policy_refs: &self.policy_refs,
             permission_decision_refs: &self.permission_decision_refs,
@@ -141,6 +143,8 @@ struct InvocationFields<'a> {
     inherited_taints: &'a [Taint],
     #[serde(skip_serializing_if = "<[SmolStr]>::is_empty")]
     output_taints: &'a [SmolStr],
+    #[serde(skip_serializing_if = "CallKeeping::is_empty")]
+    keeping: &'a CallKeeping,
     runtime_refs: &'a [SmolStr],
     policy_refs: &'a [SmolStr],
     permission_decision_refs: &'a [DecisionId],

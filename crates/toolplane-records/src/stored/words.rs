@@ -83,6 +83,9 @@ pub(super) const WORDS: &[&str] = &[
     "reported_at", "native_ids", "json_rpc_id", "mcp_session_id", "a2a_task_id", "a2a_context_id", "a2a_message_id",
     "http_request_id", "detail", "detail_left_out",
     "inherited_taints", "output_taints", "label", "invocation_ids", "since", "output",
+    // Of how long calls are kept.
+    "keeping", "risk_level", "low", "medium", "high", "critical", "data_sensitivity", "retention_hint", "removed",
+    "outputs_removed_at",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

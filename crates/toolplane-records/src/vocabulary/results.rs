@@ -1,6 +1,24 @@
 //! Results, failures and how bytes are kept.
 
 vocabulary! {
+    /// What is kept of a call, by how long it may be kept (ours).
+    RecordClass {
+        /// The call as a whole; everything else goes with it at the latest.
+        Calls = "calls",
+        /// Its inputs by value; their digests stay with the call.
+        Inputs = "inputs",
+        /// Outputs that are kept beside its result.
+        Outputs = "outputs",
+        /// Its log.
+        Events = "events",
+        /// What was decided about it.
+        Decisions = "decisions",
+        /// What hooks did, and what is known of its executions.
+        Evidence = "evidence",
+        /// Questions people were asked about it, with their answers.
+        Questions = "questions",
+    }
+
     /// Status of a terminal result (result envelope, "Result status").
     ResultStatus {
         Succeeded = "succeeded",

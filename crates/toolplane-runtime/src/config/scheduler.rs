@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toolplane_cleaning::{Class, CleaningPolicy, Treatment};
+use toolplane_records::vocabulary::{RecordClass, RiskLevel};
 
 use super::error::ConfigError;
 
@@ -45,6 +46,9 @@ pub struct SchedulerConfig {
     pub retention_seconds: u64,
     /// The same for single tenants, by name.
     pub tenant_retention_seconds: BTreeMap<String, u64>,
+    /// How long what calls leave is kept, by its class and by what their tools say of their data. The first entry that fits a call and
+    /// names the class applies.
+    pub retention: Vec<RetentionRuleConfig>,
     /// Write ended calls to the object store before they are removed.
     pub archive: bool,
     /// How long an idempotency key is remembered after its call ended. Must be at least `retention_seconds` to have an
@@ -64,6 +68,49 @@ pub struct SchedulerConfig {
     pub originals: OriginalsConfig,
     /// What sessions are tainted with, and for how long.
     pub taints: TaintsConfig,
+}
+
+/// How long what some calls leave is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionRuleConfig {
+    /// Of this tenant; of all when empty.
+    pub tenant: String,
+    /// Of tools of one of these risks (`risk_level` of their permission profile); of all when empty.
+    pub risk: Vec<RiskLevel>,
+    /// Of tools whose data is one of these (`data_sensitivity`), e.g. `personal`; of all when empty.
+    pub sensitivity: Vec<String>,
+    /// Of tools that ask for one of these (`retention_hint`), e.g. `session`; of all when empty.
+    pub hint: Vec<String>,
+    /// For how many seconds after the end of the call, by class: `calls` for the call as a whole, `inputs`, `outputs`, `events`,
+    /// `decisions`, `evidence`, `questions`. What is not named goes with the call.
+    pub keep_seconds: BTreeMap<RecordClass, u64>,
+}
+
+impl RetentionRuleConfig {
+    fn check(&self, key: &str) -> Result<(), ConfigError> {
+        if !self.tenant.is_empty() {
+            let key = format!("{key}.tenant");
+            toolplane_records::ids::check_id(&self.tenant)
+                .map_err(|rule| ConfigError::value(&key, rule.to_string()))?;
+        }
+        if self.keep_seconds.is_empty() {
+            let words: Vec<_> = RecordClass::ALL.iter().map(|class| class.as_str()).collect();
+            let key = format!("{key}.keep_seconds");
+            return Err(ConfigError::value(&key, format!("must name a class: {}", words.join(", "))));
+        }
+        for (class, seconds) in &self.keep_seconds {
+            let key = format!("{key}.keep_seconds.{class}");
+            if !(1..=MAX_KEPT_SECONDS).contains(seconds) {
+                return Err(ConfigError::value(&key, format!("`{seconds}` is not between 1 and {MAX_KEPT_SECONDS}")));
+            }
+            if self.keep_seconds.get(&RecordClass::Calls).is_some_and(|calls| seconds > calls) {
+                return Err(ConfigError::value(&key, "is longer than `calls`, and everything goes with its call"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How outputs of some tools are cleaned.
@@ -208,6 +255,7 @@ impl Default for SchedulerConfig {
             rate_burst: 0,
             retention_seconds: DAY_SECONDS,
             tenant_retention_seconds: BTreeMap::new(),
+            retention: Vec::new(),
             archive: false,
             idempotency_window_seconds: DAY_SECONDS,
             export_settle_ms: 5_000,
@@ -265,6 +313,9 @@ impl SchedulerConfig {
             }
         }
         self.originals.check()?;
+        for (index, rule) in self.retention.iter().enumerate() {
+            rule.check(&format!("scheduler.retention[{index}]"))?;
+        }
         for (tenant, seconds) in &self.tenant_retention_seconds {
             let key = format!("scheduler.tenant_retention_seconds.{tenant}");
             toolplane_records::ids::check_id(tenant).map_err(|rule| ConfigError::value(&key, rule.to_string()))?;

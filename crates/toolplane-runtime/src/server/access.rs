@@ -48,6 +48,7 @@ pub const TABLE: &[Row] = &[
     // Decisions, questions, rules.
     ("toolplane.v1.PermissionService/Decide", &[Peer]),
     ("toolplane.v1.PermissionService/WithdrawApproval", &[Peer]),
+    ("toolplane.v1.PermissionService/DeleteApprovals", &[Peer]),
     ("toolplane.v1.PermissionService/WatchPolicy", &[Peer]),
     ("toolplane.v1.PermissionService/ListApprovals", &[Approver, Operator, Auditor, Peer]),
     ("toolplane.v1.PermissionService/GetApproval", &[Approver, Operator, Auditor, Peer]),

@@ -99,11 +99,37 @@ pub(super) fn list(tenant: Option<&TenantId>, state: Option<ApprovalState>, queu
     }
 }
 
+/// The approvals about one call.
+pub(super) fn about(tenant: &TenantId, call: &InvocationId) -> String {
+    format!("approvals-about|{tenant}|{call}")
+}
+
+/// The index change that takes `member` out.
+pub(super) fn leaves(index: impl Into<String>, member: &str) -> IndexOp {
+    IndexOp::Remove { index: index.into(), member: member.to_owned() }
+}
+
+/// The index changes that take an approval out of all lists.
+pub(super) fn gone(approval: &Approval) -> Vec<IndexOp> {
+    let Approval { tenant, state, queue, .. } = approval;
+    let member = member(tenant, &approval.approval_id);
+    let mut changes = vec![leaves(EXPIRY, &member), leaves(about(tenant, &approval.invocation_id), &member)];
+    for tenant in [None, Some(tenant)] {
+        for queue in [None, Some(queue.as_str())] {
+            changes.extend([None, Some(*state)].map(|state| leaves(list(tenant, state, queue), &member)));
+        }
+    }
+    changes
+}
+
 /// The index changes that bring an approval from one state (none: new) into its present one.
 pub(super) fn moved(before: Option<ApprovalState>, now: &Approval) -> Vec<IndexOp> {
     let member = member(&now.tenant, &now.approval_id);
     let score = asked_at(now);
-    let mut changes = Vec::with_capacity(9);
+    let mut changes = Vec::with_capacity(10);
+    if before.is_none() {
+        changes.push(IndexOp::Put { index: about(&now.tenant, &now.invocation_id), score, member: member.clone() });
+    }
     for tenant in [None, Some(&now.tenant)] {
         for queue in [None, Some(now.queue.as_str())] {
             let mut put =

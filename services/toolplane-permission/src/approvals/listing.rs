@@ -7,7 +7,7 @@ use toolplane_records::vocabulary::ApprovalState;
 use toolplane_runtime::page;
 use toolplane_store::ScoreRange;
 
-use super::{Book, BookError, keys};
+use super::{Book, BookError, ToldChange, keys};
 use crate::ledger::Stream;
 
 /// How many records are read at once. An approval can carry an input of a megabyte, so pages also end by size.
@@ -51,6 +51,8 @@ pub struct Place {
 pub struct Changes {
     /// Approvals as they were after each change, with its revision.
     pub changes: Vec<(u64, Approval)>,
+    /// The last revision that was looked at.
+    pub seen: u64,
     /// The newest revision there is.
     pub head: u64,
 }
@@ -95,13 +97,26 @@ impl Book {
         Ok(Listed { approvals, damaged, next })
     }
 
-    /// At most `limit` changes after the revision `after`. Fails with [`BookError::Store`] when the store does not
-    /// answer or a change is damaged, and with [`BookError::Unreadable`] when one is not an approval.
+    /// Those of at most `limit` changes after the revision `after` whose approvals are still there and can be read, and how far that is.
+    /// Fails with [`BookError::Store`] when the store does not answer or a change is damaged, and with [`BookError::Unreadable`] when one
+    /// is none.
     pub async fn changes(&self, after: u64, limit: usize) -> Result<Changes, BookError> {
         let page = self.ledger.store().events(Stream::Approvals.name(), after.saturating_add(1), limit).await?;
+        let seen = page.events.last().map_or(after, |(revision, _)| *revision);
         let read = |(revision, bytes): (u64, bytes::Bytes)| Ok((revision, serde_json::from_slice(&bytes)?));
-        let changes = page.events.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
-        Ok(Changes { changes, head: page.head_seq })
+        let told: Vec<(u64, ToldChange)> =
+            page.events.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
+        let mut changes = Vec::with_capacity(told.len());
+        for chunk in told.chunks(CHUNK) {
+            let wanted: Vec<_> = chunk.iter().map(|(_, told)| told.record()).collect();
+            // The store has named a damaged one in its log; that it changed is of use to nobody.
+            let found = self.ledger.store().get_each(&wanted).await?.into_iter().map(|found| found.ok().flatten());
+            for ((revision, told), found) in chunk.iter().zip(found) {
+                let Some(found) = found else { continue };
+                changes.extend(told.as_it_was(serde_json::from_slice(&found.bytes)?).map(|was| (*revision, was)));
+            }
+        }
+        Ok(Changes { changes, seen, head: page.head_seq })
     }
 
     /// The newest revision there is. Fails with [`BookError::Store`] when the store does not answer.

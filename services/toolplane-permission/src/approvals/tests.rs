@@ -6,4 +6,5 @@ mod edits;
 mod fixture;
 mod lists;
 mod races;
+mod removed;
 mod restarts;

@@ -1,4 +1,4 @@
-//! Listing, reading and withdrawing questions.
+//! Listing, reading, withdrawing and removing questions.
 
 use prost::Message;
 use tonic::Request;
@@ -15,6 +15,8 @@ use crate::error::of_field;
 
 /// An answer that is larger than this does not repeat the approval as JSON: clients take 4 MiB.
 const ANSWER_BYTES: usize = 4 * 1024 * 1024 - 64 * 1024;
+/// Most calls, and most further approvals, whose questions are removed by one request.
+const MOST_DELETED: (usize, usize) = (256, 1024);
 
 pub(super) async fn list(
     api: &PermissionApi,
@@ -96,4 +98,25 @@ pub(super) async fn withdraw(
     bounded("reason", &request.reason, MAX_TEXT_CHARS)?;
     let approval = api.book.withdraw(&tenant, &id, &request.reason).await?;
     Ok(v1::WithdrawApprovalResponse { approval: Some((&approval).into()) })
+}
+
+pub(super) async fn delete(
+    api: &PermissionApi,
+    request: Request<v1::DeleteApprovalsRequest>,
+) -> Result<v1::DeleteApprovalsResponse, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let request = request.into_inner();
+    for (name, given, most) in [
+        ("invocation_ids", request.invocation_ids.len(), MOST_DELETED.0),
+        ("approval_ids", request.approval_ids.len(), MOST_DELETED.1),
+    ] {
+        if given > most {
+            return Err(ApiError::invalid_argument(name, format!("has {given} ids; at most {most} are allowed")));
+        }
+    }
+    let calls = field::ids("invocation_ids", &request.invocation_ids).map_err(of_field)?;
+    let ids = field::ids("approval_ids", &request.approval_ids).map_err(of_field)?;
+    let deleted = api.book.delete(&tenant, &calls, &ids).await?;
+    tracing::info!(%tenant, calls = calls.len(), deleted, "questions about calls that are not kept any more were removed");
+    Ok(v1::DeleteApprovalsResponse { deleted: u32::try_from(deleted).unwrap_or(u32::MAX) })
 }

@@ -83,7 +83,7 @@ impl Watcher {
         let mut bytes = 0;
         for (revision, approval) in found.changes {
             if bytes >= FULL_BYTES {
-                break;
+                return Ok(update);
             }
             update.revision = revision;
             if self.tenant.as_ref().is_none_or(|tenant| approval.tenant == *tenant) {
@@ -92,6 +92,7 @@ impl Watcher {
                 update.changes.push(change);
             }
         }
+        update.revision = found.seen;
         Ok(update)
     }
 }

@@ -11,6 +11,7 @@ use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ToolId;
 use toolplane_records::invocation::{InputRefs, InputSafety};
+use toolplane_records::keeping::CallKeeping;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::time::Timestamp;
@@ -76,6 +77,7 @@ impl Preparer {
             }
             Resolved::Callable(tool) => {
                 acceptance.tool_id = tool.registration.declaration.tool_id.clone();
+                acceptance.keeping = tool.facts.profile.as_ref().map(CallKeeping::of).unwrap_or_default();
                 let call = Judging { spec, tool: &tool, now, dry_run };
                 let judged = self.judge(&call, &mut acceptance, &mut inputs, &mut asker).await?;
                 (judged, tool.plan.clone())
@@ -251,6 +253,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         batch: spec.member.as_ref().map(|member| member.place.clone()),
         caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.as_str().into()),
         caller_actor: caller.actor.as_deref().filter(|_| caller.authenticated).map(SmolStr::from),
+        keeping: CallKeeping::default(),
         assurance: context.assurance.clone(),
         inherited_taints: Vec::new(),
         permission_mode: context.permission_mode.clone(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use tonic::{Request, Status, Streaming};
 use toolplane_proto::convert::ConvertError;
@@ -14,7 +15,7 @@ use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{ApprovalId, InvocationId, TenantId};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 use toolplane_runtime::Caller;
@@ -23,6 +24,7 @@ use toolplane_runtime::typed::{self, Ask};
 
 use super::reuse::{KnownRules, Reach, ReusableDecisions};
 use crate::error::CallError;
+use crate::keeping::Questions;
 
 /// The digest of the rules in force at the moment it is asked for; nothing when it cannot be told.
 pub(crate) type RulesNow = Ask<Option<String>>;
@@ -128,6 +130,31 @@ impl PermissionPeer {
         }
         let reach = answer.reach.map(|v1::DecisionReach { input, session, surface }| Reach { input, session, surface });
         Ok((PermissionAnswer { decision, approval, explanation, hooks }, reach))
+    }
+}
+
+/// Most further approvals that one request removes.
+const MOST_FORGOTTEN: usize = 1000;
+
+impl Questions for PermissionPeer {
+    fn forget<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        call: &'a InvocationId,
+        approvals: &'a [ApprovalId],
+    ) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let mut calls = vec![call.to_string()];
+            for part in approvals.chunks(MOST_FORGOTTEN) {
+                let request = v1::DeleteApprovalsRequest {
+                    invocation_ids: std::mem::take(&mut calls),
+                    approval_ids: part.iter().map(ToString::to_string).collect(),
+                };
+                let asked = self.client.clone().delete_approvals(Peer::for_tenant(tenant, request)).await;
+                asked.map_err(|status| format!("the permission service: {}", status.message()))?;
+            }
+            Ok(())
+        })
     }
 }
 

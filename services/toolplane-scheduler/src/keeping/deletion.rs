@@ -1,7 +1,7 @@
 //! Deleting calls before their time is over.
 
+use toolplane_faultpoint::point;
 use toolplane_records::ids::{InvocationKey, TenantId};
-use toolplane_results::payload::key::PayloadKey;
 use toolplane_store::ScoreRange;
 
 use super::removal::Removal;
@@ -9,7 +9,7 @@ use super::tombstone::Tombstone;
 use crate::storage::commit::{Builder, score};
 use crate::storage::{RecordError, Written, keys};
 
-/// Deletions whose outputs are removed at once.
+/// Tombstones read at once.
 const PAGE: usize = 64;
 /// How often a deletion is tried while the call changes.
 const TRIES: usize = 5;
@@ -45,8 +45,8 @@ pub(crate) struct Deletions {
 }
 
 impl Deletions {
-    /// Deletes an ended call: everything of it goes in one commit, which leaves its tombstone; its kept outputs go right after, or with the
-    /// next round of retention should this process die in between.
+    /// Deletes an ended call: everything of it goes in one commit, which leaves its tombstone; its kept outputs and the questions about it go
+    /// right after, or with the next round of retention should this process die in between.
     pub(crate) async fn delete(&self, id: &InvocationKey, request: Request<'_>) -> Result<Tombstone, Undeleted> {
         let calls = &self.removal.calls;
         for _ in 0..TRIES {
@@ -60,20 +60,22 @@ impl Deletions {
             }
             let terminal = calls.records().result(id).await?;
             let result = terminal.as_ref().map(|terminal| &terminal.result);
-            let tombstone = Tombstone::of(&call.record, result, (request.by, request.reason), now);
+            let asked = self.removal.approvals_of(&call.record).await?;
+            let tombstone = Tombstone::of(&call.record, (result, asked), (request.by, request.reason), now);
             let mut builder = Builder::default();
-            if !self.removal.take_out(&mut builder, &call, now).await? {
+            if !self.removal.take_out(&mut builder, &call, tombstone.outputs.clone(), now).await? {
                 return Err(Undeleted::Held);
             }
             builder.put_json(keys::deleted(id), &tombstone).map_err(RecordError::from)?;
             builder.enter(keys::deletions(&id.tenant), id.to_string(), score(now));
-            if !tombstone.outputs.is_empty() {
-                builder.enter(keys::UNREMOVED, id.to_string(), score(now));
-            }
             if matches!(calls.storage().write(builder.done(true)).await?, Written::Applied) {
                 let entry = calls.lock(id).await;
                 calls.forget(id, entry);
-                self.remove_outputs(id, &tombstone).await;
+                point("scheduler.after_delete");
+                // It is deleted; what could not be removed elsewhere is tried again with each round of retention.
+                if let Err(error) = self.removal.unfinished.finish_one(id).await {
+                    tracing::warn!(invocation_id = %id, %error, "what a deleted call left elsewhere is removed later");
+                }
                 return Ok(tombstone);
             }
         }
@@ -86,37 +88,6 @@ impl Deletions {
     pub(crate) async fn tombstone(&self, id: &InvocationKey) -> Result<Option<Tombstone>, RecordError> {
         let stored = self.removal.calls.storage().get(&keys::deleted(id)).await?;
         Ok(stored.map(|stored| serde_json::from_slice(&stored.bytes)).transpose()?)
-    }
-
-    /// Removes the kept outputs of deletions that broke off; at most a page of them.
-    pub(crate) async fn finish(&self) -> Result<(), RecordError> {
-        let storage = self.removal.calls.storage();
-        for entry in storage.scan(keys::UNREMOVED, ScoreRange::all(), PAGE).await? {
-            let Ok(id) = InvocationKey::parse(&entry.member) else { continue };
-            if let Some(tombstone) = self.tombstone(&id).await? {
-                self.remove_outputs(&id, &tombstone).await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes kept outputs; what cannot be removed now is tried again by [`Deletions::finish`].
-    async fn remove_outputs(&self, id: &InvocationKey, tombstone: &Tombstone) {
-        if tombstone.outputs.is_empty() {
-            return;
-        }
-        for output in &tombstone.outputs {
-            let Ok(key) = output.uri.parse::<PayloadKey>() else { continue };
-            if let Err(error) = self.removal.objects.remove(&key).await {
-                tracing::warn!(invocation_id = %id, %error, "an output of a deleted call is still kept; trying again later");
-                return;
-            }
-        }
-        let mut builder = Builder::default();
-        builder.leave(keys::UNREMOVED, id.to_string());
-        if let Err(error) = self.removal.calls.storage().write(builder.done(true)).await {
-            tracing::warn!(invocation_id = %id, %error, "outputs of a deleted call will be looked for again");
-        }
     }
 
     /// Tombstones of deletions of `tenant` from one instant until another, oldest first, after a place among them; at most a page.

@@ -84,6 +84,12 @@ impl Holds {
         })
     }
 
+    /// The hold that is on `record`, when one is.
+    pub(crate) async fn on(&self, record: &Invocation) -> Result<Option<LegalHold>, RecordError> {
+        let shard = self.storage.shards().of_call(&record.key());
+        Ok(self.in_shard(&record.tenant, shard).await?.0.on(record).cloned())
+    }
+
     /// The holds of `tenant`.
     pub(crate) async fn of(&self, tenant: &TenantId) -> Result<Vec<LegalHold>, RecordError> {
         Ok(self.in_shard(tenant, 0).await?.0.holds)

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use toolplane_records::SmolStr;
-use toolplane_records::ids::{DecisionId, InvocationId, ResultId, TenantId, ToolId};
+use toolplane_records::ids::{ApprovalId, DecisionId, InvocationId, ResultId, TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
+use toolplane_records::keeping::RemovedRecords;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_records::vocabulary::{InvocationStatus, RecordClass};
 use toolplane_results::payload::key::URI_PREFIX;
 
 use crate::named_payloads::outputs;
@@ -34,11 +35,17 @@ pub(crate) struct Tombstone {
     /// Decisions that went with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) decision_ids: Vec<DecisionId>,
+    /// Questions to people that went with it, as far as their names are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) approval_ids: Vec<ApprovalId>,
     /// Events that went with it.
     pub(crate) events: u64,
     /// Kept outputs that went with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) outputs: Vec<LostOutput>,
+    /// What had been removed before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) removed_before: Vec<RemovedRecords>,
     pub(crate) deleted_at: Timestamp,
     /// Who asked for it.
     pub(crate) deleted_by: SmolStr,
@@ -54,11 +61,24 @@ pub(crate) struct LostOutput {
     pub(crate) size_bytes: u64,
 }
 
+impl LostOutput {
+    /// Every output a result says is kept beside it, each once.
+    pub(super) fn all_of(result: &ToolResult) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for kept in outputs(result) {
+            if kept.uri.starts_with(URI_PREFIX) && all.iter().all(|known| known.uri != kept.uri) {
+                all.push(Self { uri: kept.uri.clone(), digest: kept.digest, size_bytes: kept.size_bytes });
+            }
+        }
+        all
+    }
+}
+
 impl Tombstone {
     /// What is left of `record`.
     pub(super) fn of(
         record: &Invocation,
-        result: Option<&ToolResult>,
+        (result, approval_ids): (Option<&ToolResult>, Vec<ApprovalId>),
         (deleted_by, reason): (&str, &str),
         deleted_at: Timestamp,
     ) -> Self {
@@ -68,12 +88,7 @@ impl Tombstone {
             std::iter::once(&inputs.model).chain(others).map(|kept| kept.digest).collect();
         input_digests.sort_unstable();
         input_digests.dedup();
-        let mut lost: Vec<LostOutput> = Vec::new();
-        for kept in result.map(outputs).unwrap_or_default() {
-            if kept.uri.starts_with(URI_PREFIX) && lost.iter().all(|known| known.uri != kept.uri) {
-                lost.push(LostOutput { uri: kept.uri.clone(), digest: kept.digest, size_bytes: kept.size_bytes });
-            }
-        }
+        let there = result.filter(|_| record.keeping.removed_at(RecordClass::Outputs).is_none());
         Self {
             invocation_id: record.invocation_id.clone(),
             tenant: record.tenant.clone(),
@@ -86,8 +101,10 @@ impl Tombstone {
             result_id: record.result_id.clone(),
             result_digest: result.map(|result| JsonPayload::of(result).digest()),
             decision_ids: record.permission_decision_refs.clone(),
+            approval_ids,
             events: record.last_seq,
-            outputs: lost,
+            outputs: there.map(LostOutput::all_of).unwrap_or_default(),
+            removed_before: record.keeping.removed.clone(),
             deleted_at,
             deleted_by: deleted_by.into(),
             reason: reason.to_owned(),

@@ -3,6 +3,7 @@
 mod account;
 mod bounds;
 mod calls;
+mod classes;
 mod deep;
 mod fair;
 mod groups;
@@ -61,6 +62,7 @@ fn outside() -> Outside {
         environment: Environment::real(),
         decisions: Arc::new(EveryDecisionHolds),
         asks_hooks: Box::new(|_| false),
+        questions: Arc::new(crate::keeping::NoQuestions),
     }
 }
 
@@ -238,6 +240,7 @@ impl Bench {
             hooks: vec![],
             caller_ref: None,
             caller_actor: None,
+            keeping: Default::default(),
             assurance: None,
             inherited_taints: Vec::new(),
             permission_mode: None,

@@ -1,10 +1,12 @@
 //! Batches: accepting, following, canceling and listing them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use prost::Message as _;
 use tonic::Code;
+use toolplane_forms::Asked;
 use toolplane_lifecycle::Command;
 use toolplane_proto::v1;
 use toolplane_records::batch::Batch;
@@ -19,6 +21,7 @@ use super::cancel::{check_request_id, short};
 use super::encode;
 use super::find;
 use super::follow::{self, Following, Messages};
+use super::forms::{Forms, Telling, asked};
 use super::list;
 use crate::calls::{Admission, Calls, is_race};
 use crate::error::CallError;
@@ -35,6 +38,7 @@ pub(super) struct Batches {
     pub(super) groups: Groups,
     pub(super) preparer: Arc<Preparer>,
     pub(super) approvals: Approvals,
+    pub(super) forms: Forms,
     pub(super) limits: SpecLimits,
 }
 
@@ -116,11 +120,13 @@ impl Batches {
         caller: &Arc<Caller>,
         request: v1::InvokeBatchRequest,
     ) -> Result<Messages<v1::InvokeBatchResponse>, CallError> {
+        let asked = form_of_each(request.form)?;
         let accepted = self.accept(caller, request.spec).await?;
         let first = self.acceptance(&accepted);
         let AcceptedBatch { batch, records, traces, .. } = accepted;
         let start = BatchStart { traces, ..Default::default() };
-        let following = Following { watch: self.groups.watch_batch(&batch, start), records };
+        let tellings = self.tellings(caller, &records, asked.as_ref(), &start.from);
+        let following = Following { watch: self.groups.watch_batch(&batch, start), records, tellings };
         Ok(follow::batch_invoked(first, following))
     }
 
@@ -164,9 +170,10 @@ impl Batches {
     /// Follows a batch from where the caller left off.
     pub(super) async fn watch(
         &self,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         request: v1::WatchBatchRequest,
     ) -> Result<Messages<v1::WatchBatchResponse>, CallError> {
+        let asked = form_of_each(request.form)?;
         let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
         if let Some(place) = request.from.iter().position(|cursor| cursor.index as usize >= batch.members.len()) {
             let field = format!("from[{place}].index");
@@ -175,7 +182,23 @@ impl Batches {
         let from = request.from.iter().map(|cursor| (cursor.index, cursor.from_seq.max(1))).collect();
         let start = BatchStart { from, after_yield_seq: request.after_yield_seq, traces: Vec::new() };
         let records = self.members_of(&batch).await?;
-        Ok(follow::batch_watched(Following { watch: self.groups.watch_batch(&batch, start), records }))
+        let tellings = self.tellings(caller, &records, asked.as_ref(), &start.from);
+        Ok(follow::batch_watched(Following { watch: self.groups.watch_batch(&batch, start), records, tellings }))
+    }
+
+    /// Tells each call in the form that was asked for, from where the caller left off; none when no form was.
+    fn tellings(
+        &self,
+        caller: &Arc<Caller>,
+        records: &[Arc<Invocation>],
+        asked: Option<&Asked>,
+        from: &BTreeMap<u32, u64>,
+    ) -> Vec<Telling> {
+        let tell = |(index, record): (u32, &Arc<Invocation>), asked: &Asked| {
+            let from_seq = from.get(&index).copied().unwrap_or(1);
+            Telling::new(self.forms.clone(), Arc::clone(caller), Arc::clone(record), asked.clone(), from_seq)
+        };
+        asked.map(|asked| (0..).zip(records).map(|call| tell(call, asked)).collect()).unwrap_or_default()
     }
 
     /// Asks every call of a batch that has not ended to stop, each as if it alone were canceled.
@@ -233,6 +256,15 @@ impl Batches {
             damaged_ids: found.damaged,
         })
     }
+}
+
+/// The form each call of a batch is told in. One name cannot be that of all its calls.
+fn form_of_each(form: Option<v1::FormSpec>) -> Result<Option<Asked>, CallError> {
+    if form.as_ref().is_some_and(|form| !form.call_id.is_empty()) {
+        let rule = "names one call; those of a batch are named by their `native_call_id`";
+        return Err(CallError::invalid("form.call_id", rule));
+    }
+    asked(form)
 }
 
 /// The failure of one call's preparation, told so that the call can be found.

@@ -8,7 +8,7 @@ use tonic::Status;
 use toolplane_proto::convert::field::instant as message_of;
 use toolplane_proto::v1;
 use toolplane_records::SmolStr;
-use toolplane_records::ids::{InvocationId, InvocationKey};
+use toolplane_records::ids::{InvocationId, InvocationKey, TenantId};
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -41,6 +41,7 @@ pub(super) struct Exporting {
 #[derive(Debug)]
 struct Wanted {
     caller: Caller,
+    tenant: TenantId,
     /// From the first millisecond to the last one.
     scores: (u64, u64),
     until: Timestamp,
@@ -68,6 +69,7 @@ impl Exporting {
     pub(super) async fn export(
         &self,
         caller: &Caller,
+        tenant: TenantId,
         request: v1::ExportRecordsRequest,
     ) -> Result<Messages<v1::ExportRecordsResponse>, CallError> {
         let given = |text: &str| (!text.is_empty()).then(|| SmolStr::from(text));
@@ -76,6 +78,7 @@ impl Exporting {
         let (from, until) = span(now, instant(request.from), instant(request.until), self.settle_ms)?;
         let wanted = Wanted {
             caller: caller.clone(),
+            tenant,
             scores: (from.map_or(0, score), score(until).saturating_sub(1)),
             until,
             session: given(&request.session_ref),
@@ -102,7 +105,7 @@ impl Exporting {
         Ok(match stage {
             Stage::First => {
                 let first = v1::ExportRecordsResponse {
-                    tenant: wanted.caller.tenant.to_string(),
+                    tenant: wanted.tenant.to_string(),
                     until: message_of(wanted.until),
                     ..Default::default()
                 };
@@ -118,7 +121,7 @@ impl Exporting {
                     let of_tenant = |entry: &IndexEntry| {
                         let id = InvocationKey::parse(&entry.member).ok()?;
                         let is_it =
-                            id.tenant == wanted.caller.tenant && wanted.call.as_ref().is_none_or(|call| *call == id.id);
+                            id.tenant == wanted.tenant && wanted.call.as_ref().is_none_or(|call| *call == id.id);
                         is_it.then_some(id)
                     };
                     let stage = match ends.last() {
@@ -129,7 +132,7 @@ impl Exporting {
                 }
             },
             Stage::Tombstones(after) => {
-                let (found, next) = self.deletions.page(&wanted.caller.tenant, range(&after)).await?;
+                let (found, next) = self.deletions.page(&wanted.tenant, range(&after)).await?;
                 // Of which session a call was is not said of it any more: a tombstone is told where all calls are.
                 let is_wanted = |id: &InvocationId| match &wanted.call {
                     Some(call) => call == id,

@@ -96,6 +96,8 @@ pub(super) struct Following {
     pub(super) watch: BatchWatch,
     /// Its calls, for what their events say of them.
     pub(super) records: Vec<Arc<Invocation>>,
+    /// Each call in the form that was asked for; none when no form was.
+    pub(super) tellings: Vec<Telling>,
 }
 
 /// One message's worth of news.
@@ -110,8 +112,11 @@ impl Following {
     async fn next(&mut self) -> Result<Option<Vec<Told>>, CallError> {
         Ok(match self.watch.next().await? {
             Some(BatchNews::Items(items)) => {
-                let items = items.into_iter().flat_map(|item| self.items(item));
-                let messages = split(items, Message::encoded_len).into_iter();
+                let mut told = Vec::with_capacity(items.len());
+                for item in items {
+                    told.extend(self.items(item).await?);
+                }
+                let messages = split(told, Message::encoded_len).into_iter();
                 Some(messages.map(|items| Told { items, ..Told::default() }).collect())
             }
             Some(BatchNews::End(end)) => Some(ended(&end)),
@@ -119,21 +124,27 @@ impl Following {
         })
     }
 
-    fn items(&self, item: BatchItem) -> Vec<v1::BatchItem> {
-        let Some(record) = self.records.get(item.index as usize) else { return Vec::new() };
+    async fn items(&mut self, item: BatchItem) -> Result<Vec<v1::BatchItem>, CallError> {
+        let Some(record) = self.records.get(item.index as usize) else { return Ok(Vec::new()) };
         let mut result = item.terminal.as_deref().map(encode::result);
         if let Some(result) = result.as_mut().filter(|_| self.watch.defers_modifiers()) {
             result.context_modifiers.clear();
         }
-        let parts = parts(encode::events(record, &item.events), Vec::new(), result).into_iter();
-        let of_it = parts.map(|Part { events, result, .. }| v1::BatchItem {
+        let events = encode::events(record, &item.events);
+        let formed = match self.tellings.get_mut(item.index as usize) {
+            Some(telling) => telling.tell(&WatchItem { events: item.events, terminal: item.terminal }).await?,
+            None => Vec::new(),
+        };
+        let parts = parts(events, formed, result).into_iter();
+        let of_it = parts.map(|Part { events, formed, result }| v1::BatchItem {
             index: item.index,
             invocation_id: item.invocation_id.to_string(),
             events,
             yield_seq: if result.is_some() { item.yield_seq } else { 0 },
             result,
+            formed,
         });
-        of_it.collect()
+        Ok(of_it.collect())
     }
 }
 

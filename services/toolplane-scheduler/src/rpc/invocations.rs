@@ -31,7 +31,7 @@ use crate::dispatch::{Admissions, Fleet};
 use crate::error::CallError;
 use crate::groups::Groups;
 use crate::intake::{Preparer, SpecLimits};
-use crate::keeping::{Deletions, Holds};
+use crate::keeping::{Deletions, Holds, Stays};
 use crate::kept::Orphans;
 use crate::originals::Originals;
 use crate::recheck::Approvals;
@@ -57,6 +57,7 @@ pub(crate) struct InvocationParts {
     pub(crate) holds: Holds,
     pub(crate) deletions: Deletions,
     pub(crate) originals: Originals,
+    pub(crate) stays: Stays,
 }
 
 /// The handlers of `InvocationService`, each with the few things it needs.
@@ -90,8 +91,14 @@ impl InvocationApi {
             watchers: watchers.clone(),
             limits,
         };
-        let batches =
-            Batches { calls: calls.clone(), groups: groups.clone(), preparer, approvals: approvals.clone(), limits };
+        let batches = Batches {
+            calls: calls.clone(),
+            groups: groups.clone(),
+            preparer,
+            approvals: approvals.clone(),
+            forms: forms.clone(),
+            limits,
+        };
         Self {
             streams: parts.streams,
             accepting,
@@ -116,6 +123,7 @@ impl InvocationApi {
                 payloads: parts.payloads,
                 orphans: parts.orphans,
                 forms,
+                stays: parts.stays,
             },
             tainted: Tainted { taints: parts.taints, clock: calls.storage().clone() },
             trails: Trails { calls },
@@ -225,7 +233,10 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::ExportRecordsRequest>,
     ) -> Result<Response<Self::ExportRecordsStream>, Status> {
-        reply(self.exporting.export(&Caller::of(&request), request.into_inner()).await)
+        let caller = Caller::of(&request);
+        // Never silently of another tenant than the one that is asked for.
+        let tenant = caller.tenant_named(&request.get_ref().tenant)?;
+        reply(self.exporting.export(&caller, tenant, request.into_inner()).await)
     }
 
     async fn delete_invocations(

@@ -13,6 +13,7 @@ use toolplane_proto::v1::read_payload_request::Selector;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ToolResult;
+use toolplane_records::vocabulary::RecordClass;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::MAX_LINK;
 use toolplane_results::payload::error::PayloadError;
@@ -44,6 +45,7 @@ pub(crate) async fn read(
     let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request.selector.as_ref())?;
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {
+        still_there(record, RecordClass::Inputs)?;
         let whole = records.input(record, &kept).await?;
         let whole = whole.ok_or_else(|| CallError::NotFound { kind: "payload", id: kept.uri.to_string() })?;
         let size = whole.len() as u64;
@@ -59,6 +61,7 @@ pub(crate) async fn read(
     if !key.belongs_to(&record.tenant) {
         return Err(CallError::NotFound { kind: "payload", id: kept.uri.to_string() });
     }
+    still_there(record, RecordClass::Outputs)?;
     let part = payloads.read_range(&key, request.offset, limit, records.now().await?).await.map_err(refused)?;
     let end = part.offset + part.length;
     Ok(messages(kept, part.offset, end, chunk, part.stream))
@@ -89,12 +92,23 @@ pub(super) async fn link(
             "it is kept in the store of calls, which nobody reads over a network".to_owned(),
         ));
     };
+    still_there(record, RecordClass::Outputs)?;
     let now = records.now().await?;
     // A link to what is not there would be a promise nobody keeps.
     payloads.size(&key, now).await.map_err(refused)?;
     let url = payloads.link(&key, expires).await.map_err(refused)?;
     let expires_at = now.plus_millis(i64::from(seconds) * 1000);
     Ok(v1::LinkPayloadResponse { url, expires_at: field::instant(expires_at), payload: Some((&kept).into()) })
+}
+
+/// Refuses what went before its call.
+fn still_there(record: &Invocation, class: RecordClass) -> Result<(), CallError> {
+    match record.keeping.removed_at(class) {
+        Some(at) => {
+            Err(CallError::Precondition(format!("the {class} of this call were removed at {at}: their time was over")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn out_of_range(size: u64) -> CallError {

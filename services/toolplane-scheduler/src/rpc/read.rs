@@ -19,6 +19,7 @@ use super::payload;
 use super::whole;
 use crate::calls::Calls;
 use crate::error::CallError;
+use crate::keeping::Stays;
 use crate::kept::Orphans;
 use crate::storage::RecordError;
 use crate::watch::Watchers;
@@ -37,6 +38,7 @@ pub(super) struct Reading {
     pub(super) payloads: PayloadStore,
     pub(super) forms: Forms,
     pub(super) orphans: Orphans,
+    pub(super) stays: Stays,
 }
 
 impl Reading {
@@ -61,7 +63,9 @@ impl Reading {
             true => {
                 let told = beside + invocation.encoded_len() + json.as_ref().map_or(0, Message::encoded_len);
                 let room = encode::ANSWER_BYTES.saturating_sub(told);
-                Some(whole::trail(self.calls.records(), caller, &record, terminal.as_ref(), room).await?)
+                let mut trail = whole::trail(self.calls.records(), caller, &record, terminal.as_ref(), room).await?;
+                trail.kept_until = self.stays.of(&record).await?.into_iter().map(whole::kept_until).collect();
+                Some(trail)
             }
             false => None,
         };

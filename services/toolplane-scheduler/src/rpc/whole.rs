@@ -2,6 +2,7 @@
 
 use prost::Message;
 use toolplane_lifecycle::Terminal;
+use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_runtime::{Caller, Role};
@@ -9,6 +10,7 @@ use toolplane_runtime::{Caller, Role};
 use super::encode;
 use crate::calls::Records;
 use crate::error::CallError;
+use crate::keeping::Stay;
 
 /// Decisions and hook runs of one call that are kept at most, and as many of them are read.
 const ALL: usize = 1000;
@@ -45,6 +47,17 @@ pub(super) async fn trail(
     }
     trail.cut = rest.cut;
     Ok(trail)
+}
+
+/// Until when records of one class stay, as a message.
+pub(super) fn kept_until(stay: Stay) -> v1::KeptUntil {
+    v1::KeptUntil {
+        class: stay.class.to_string(),
+        until: field::instant(stay.until),
+        rule: stay.source.to_string(),
+        removed_at: stay.removed_at.and_then(field::instant),
+        held: stay.held.unwrap_or_default(),
+    }
 }
 
 /// What is left of an answer.

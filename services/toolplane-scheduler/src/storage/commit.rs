@@ -114,6 +114,13 @@ impl Builder {
         Ok(())
     }
 
+    /// Writes a record of the standard in its stored form.
+    pub(crate) fn put_record(&mut self, key: RecordKey, record: &impl serde::Serialize) -> Result<(), StoredError> {
+        let bytes = self.records.of(record)?;
+        self.put(key, bytes);
+        Ok(())
+    }
+
     /// Removes a record.
     pub(crate) fn delete(&mut self, key: RecordKey) {
         self.commit.writes.retain(|write| *write.key() != key);

@@ -156,9 +156,9 @@ pub(crate) fn deleted(key: &InvocationKey) -> RecordKey {
     RecordKey::new(Family::Meta, format!("{DELETED}{key}"))
 }
 
-/// The call whose tombstone a record of [`deleted`] is.
+/// The call a record of [`deleted`] or [`unremoved`] is about.
 pub(crate) fn call_of_deleted(id: &str) -> Option<&str> {
-    id.strip_prefix(DELETED)
+    id.strip_prefix(DELETED).or_else(|| id.strip_prefix(REST))
 }
 
 /// What the names of tombstones start with.
@@ -169,8 +169,16 @@ pub(crate) fn deletions(tenant: &TenantId) -> String {
     format!("deletions/{tenant}")
 }
 
-/// Deleted calls whose kept outputs are not known to be gone, by their deletion.
+/// Calls of which something lies elsewhere that has to go and is not known to be gone, since when.
 pub(crate) const UNREMOVED: &str = "unremoved";
+
+/// What that is.
+pub(crate) fn unremoved(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{REST}{key}"))
+}
+
+/// What the names of records of [`unremoved`] start with.
+const REST: &str = "unremoved/";
 
 /// The holds of a tenant, as shard `shard` has them.
 pub(crate) fn holds(shard: usize, tenant: &TenantId) -> RecordKey {

@@ -24,14 +24,17 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     /// Only calls that ended, and deletions that were made, at or after this instant (RFC 3339).
-    #[arg(long, conflicts_with = "after")]
+    #[arg(long, visible_alias = "since", conflicts_with = "after")]
     from: Option<String>,
     /// Only what was before this instant; five seconds ago when not given.
-    #[arg(long)]
+    #[arg(long, visible_alias = "until")]
     to: Option<String>,
     /// Go on from this export: it is proved first, and the new one begins where it ends.
     #[arg(long, value_name = "FILE")]
     after: Option<PathBuf>,
+    /// Whose calls: refused when it is not the tenant of the credential. That one's when not given.
+    #[arg(long, default_value = "")]
+    tenant: String,
     /// Only calls of this session.
     #[arg(long, default_value = "")]
     session: String,
@@ -72,6 +75,7 @@ pub(crate) async fn run(
         session_ref: args.session.clone(),
         invocation_id: args.invocation.clone(),
         include_inputs: args.inputs,
+        tenant: args.tenant,
     };
     let begin = Begin {
         format: String::new(),

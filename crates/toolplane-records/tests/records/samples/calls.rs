@@ -9,13 +9,15 @@ use toolplane_records::invocation::{
     CancelFacts, DispatchFacts, InputAnswer, InputBodies, InputRefs, InputSafety, Invocation, Lease, PendingInput,
     PostHooks, StatusTransition,
 };
+use toolplane_records::keeping::{CallKeeping, RemovedRecords};
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::taint::Taint;
 use toolplane_records::vocabulary::{
     AbortReason, Band, Behavior, ContextModifierPolicy, EventClass, ExecutionKind, Hold, HookEvent, InterruptBehavior,
-    InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, ResultStatus, StartGuard,
+    InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, RecordClass, ResultStatus, RiskLevel,
+    StartGuard,
 };
 
 use super::batches::lock;
@@ -248,6 +250,12 @@ fn invocation() -> Invocation {
         late_reports: 1,
         caller_ref: some("key:ci"),
         caller_actor: some("ci-bot"),
+        keeping: CallKeeping {
+            risk_level: Some(RiskLevel::High),
+            data_sensitivity: "personal".into(),
+            retention_hint: "session".into(),
+            removed: vec![RemovedRecords { class: RecordClass::Inputs, at: at(50) }],
+        },
         assurance: Some(assurance()),
         inherited_taints: vec![Taint { label: "markup".into(), invocation_ids: vec![id("inv-0")], since: at(3) }],
         output_taints: vec!["instructions".into(), "untrusted".into()],

@@ -12,6 +12,7 @@ from toolplane.v1 import evidence_pb2 as _evidence_pb2
 from toolplane.v1 import legal_hold_pb2 as _legal_hold_pb2
 from toolplane.v1 import hook_pb2 as _hook_pb2
 from toolplane.v1 import invocation_pb2 as _invocation_pb2
+from toolplane.v1 import keeping_pb2 as _keeping_pb2
 from toolplane.v1 import mutation_pb2 as _mutation_pb2
 from toolplane.v1 import payload_pb2 as _payload_pb2
 from toolplane.v1 import persistence_pb2 as _persistence_pb2
@@ -173,7 +174,7 @@ class GetInvocationResponse(_message.Message):
     def __init__(self, invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., result_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ..., trail: _Optional[_Union[InvocationTrail, _Mapping]] = ...) -> None: ...
 
 class InvocationTrail(_message.Message):
-    __slots__ = ("decisions", "mutations", "hooks", "executions", "persistence", "events", "cut")
+    __slots__ = ("decisions", "mutations", "hooks", "executions", "persistence", "events", "cut", "kept_until")
     DECISIONS_FIELD_NUMBER: _ClassVar[int]
     MUTATIONS_FIELD_NUMBER: _ClassVar[int]
     HOOKS_FIELD_NUMBER: _ClassVar[int]
@@ -181,6 +182,7 @@ class InvocationTrail(_message.Message):
     PERSISTENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     CUT_FIELD_NUMBER: _ClassVar[int]
+    KEPT_UNTIL_FIELD_NUMBER: _ClassVar[int]
     decisions: _containers.RepeatedCompositeFieldContainer[_decision_pb2.PermissionDecision]
     mutations: _containers.RepeatedCompositeFieldContainer[_mutation_pb2.InputMutation]
     hooks: _containers.RepeatedCompositeFieldContainer[_hook_pb2.ToolHook]
@@ -188,7 +190,8 @@ class InvocationTrail(_message.Message):
     persistence: _containers.RepeatedCompositeFieldContainer[_persistence_pb2.ResultPersistence]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     cut: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, decisions: _Optional[_Iterable[_Union[_decision_pb2.PermissionDecision, _Mapping]]] = ..., mutations: _Optional[_Iterable[_Union[_mutation_pb2.InputMutation, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., executions: _Optional[_Iterable[_Union[_evidence_pb2.ExecutionEvidence, _Mapping]]] = ..., persistence: _Optional[_Iterable[_Union[_persistence_pb2.ResultPersistence, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., cut: _Optional[_Iterable[str]] = ...) -> None: ...
+    kept_until: _containers.RepeatedCompositeFieldContainer[_keeping_pb2.KeptUntil]
+    def __init__(self, decisions: _Optional[_Iterable[_Union[_decision_pb2.PermissionDecision, _Mapping]]] = ..., mutations: _Optional[_Iterable[_Union[_mutation_pb2.InputMutation, _Mapping]]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ..., executions: _Optional[_Iterable[_Union[_evidence_pb2.ExecutionEvidence, _Mapping]]] = ..., persistence: _Optional[_Iterable[_Union[_persistence_pb2.ResultPersistence, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., cut: _Optional[_Iterable[str]] = ..., kept_until: _Optional[_Iterable[_Union[_keeping_pb2.KeptUntil, _Mapping]]] = ...) -> None: ...
 
 class GetResultRequest(_message.Message):
     __slots__ = ("invocation_id", "view", "form")
@@ -611,10 +614,12 @@ class SubmitBatchResponse(_message.Message):
     def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ..., invocations: _Optional[_Iterable[_Union[_invocation_pb2.Invocation, _Mapping]]] = ..., accepted: _Optional[_Union[BatchAcceptance, _Mapping]] = ...) -> None: ...
 
 class InvokeBatchRequest(_message.Message):
-    __slots__ = ("spec",)
+    __slots__ = ("spec", "form")
     SPEC_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     spec: BatchSpec
-    def __init__(self, spec: _Optional[_Union[BatchSpec, _Mapping]] = ...) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, spec: _Optional[_Union[BatchSpec, _Mapping]] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class InvokeBatchResponse(_message.Message):
     __slots__ = ("items", "accepted", "batch", "context_modifiers")
@@ -639,18 +644,20 @@ class BatchContextModifiers(_message.Message):
     def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., context_modifiers: _Optional[_Iterable[_Union[_payload_pb2.JsonPayload, _Mapping]]] = ...) -> None: ...
 
 class BatchItem(_message.Message):
-    __slots__ = ("index", "invocation_id", "events", "result", "yield_seq")
+    __slots__ = ("index", "invocation_id", "events", "result", "yield_seq", "formed")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     YIELD_SEQ_FIELD_NUMBER: _ClassVar[int]
+    FORMED_FIELD_NUMBER: _ClassVar[int]
     index: int
     invocation_id: str
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]
     result: _result_pb2.ToolResult
     yield_seq: int
-    def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., yield_seq: _Optional[int] = ...) -> None: ...
+    formed: _containers.RepeatedCompositeFieldContainer[_form_pb2.Formed]
+    def __init__(self, index: _Optional[int] = ..., invocation_id: _Optional[str] = ..., events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., yield_seq: _Optional[int] = ..., formed: _Optional[_Iterable[_Union[_form_pb2.Formed, _Mapping]]] = ...) -> None: ...
 
 class GetBatchRequest(_message.Message):
     __slots__ = ("batch_id", "view")
@@ -669,13 +676,15 @@ class GetBatchResponse(_message.Message):
     def __init__(self, batch: _Optional[_Union[_batch_pb2.Batch, _Mapping]] = ..., policy_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class WatchBatchRequest(_message.Message):
-    __slots__ = ("batch_id", "after_yield_seq")
+    __slots__ = ("batch_id", "after_yield_seq", "form")
     BATCH_ID_FIELD_NUMBER: _ClassVar[int]
     FROM_FIELD_NUMBER: _ClassVar[int]
     AFTER_YIELD_SEQ_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
     batch_id: str
     after_yield_seq: int
-    def __init__(self, batch_id: _Optional[str] = ..., after_yield_seq: _Optional[int] = ..., **kwargs) -> None: ...
+    form: _form_pb2.FormSpec
+    def __init__(self, batch_id: _Optional[str] = ..., after_yield_seq: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ..., **kwargs) -> None: ...
 
 class BatchCursor(_message.Message):
     __slots__ = ("index", "from_seq")
@@ -784,17 +793,19 @@ class ExplainInvocationResponse(_message.Message):
     def __init__(self, decision: _Optional[_Union[_decision_pb2.PermissionDecision, _Mapping]] = ..., explanation: _Optional[_Union[_rule_pb2.DecisionExplanation, _Mapping]] = ..., approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., hooks: _Optional[_Iterable[_Union[_hook_pb2.ToolHook, _Mapping]]] = ...) -> None: ...
 
 class ExportRecordsRequest(_message.Message):
-    __slots__ = ("until", "session_ref", "invocation_id", "include_inputs")
+    __slots__ = ("until", "session_ref", "invocation_id", "include_inputs", "tenant")
     FROM_FIELD_NUMBER: _ClassVar[int]
     UNTIL_FIELD_NUMBER: _ClassVar[int]
     SESSION_REF_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_ID_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
     until: _timestamp_pb2.Timestamp
     session_ref: str
     invocation_id: str
     include_inputs: bool
-    def __init__(self, until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_ref: _Optional[str] = ..., invocation_id: _Optional[str] = ..., include_inputs: bool = ..., **kwargs) -> None: ...
+    tenant: str
+    def __init__(self, until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_ref: _Optional[str] = ..., invocation_id: _Optional[str] = ..., include_inputs: bool = ..., tenant: _Optional[str] = ..., **kwargs) -> None: ...
 
 class ExportRecordsResponse(_message.Message):
     __slots__ = ("records", "tenant", "until", "complete")

@@ -277,6 +277,20 @@ class WithdrawApprovalResponse(_message.Message):
     approval: _approval_pb2.Approval
     def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ...) -> None: ...
 
+class DeleteApprovalsRequest(_message.Message):
+    __slots__ = ("invocation_ids", "approval_ids")
+    INVOCATION_IDS_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_IDS_FIELD_NUMBER: _ClassVar[int]
+    invocation_ids: _containers.RepeatedScalarFieldContainer[str]
+    approval_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, invocation_ids: _Optional[_Iterable[str]] = ..., approval_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class DeleteApprovalsResponse(_message.Message):
+    __slots__ = ("deleted",)
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    deleted: int
+    def __init__(self, deleted: _Optional[int] = ...) -> None: ...
+
 class WatchApprovalsRequest(_message.Message):
     __slots__ = ("from_revision", "tenant")
     FROM_REVISION_FIELD_NUMBER: _ClassVar[int]

@@ -85,6 +85,11 @@ class PermissionServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalResponse.FromString,
                 _registered_method=True)
+        self.DeleteApprovals = channel.unary_unary(
+                '/toolplane.v1.PermissionService/DeleteApprovals',
+                request_serializer=toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsResponse.FromString,
+                _registered_method=True)
         self.WatchApprovals = channel.unary_stream(
                 '/toolplane.v1.PermissionService/WatchApprovals',
                 request_serializer=toolplane_dot_v1_dot_permission__service__pb2.WatchApprovalsRequest.SerializeToString,
@@ -166,6 +171,13 @@ class PermissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteApprovals(self, request, context):
+        """Removes everything that was asked and answered about calls that are not kept any more. For schedulers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchApprovals(self, request, context):
         """Follows approvals: every change after a revision, then live.
         """
@@ -225,6 +237,11 @@ def add_PermissionServiceServicer_to_server(servicer, server):
                     servicer.WithdrawApproval,
                     request_deserializer=toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalResponse.SerializeToString,
+            ),
+            'DeleteApprovals': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteApprovals,
+                    request_deserializer=toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsResponse.SerializeToString,
             ),
             'WatchApprovals': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchApprovals,
@@ -503,6 +520,33 @@ class PermissionService(object):
             '/toolplane.v1.PermissionService/WithdrawApproval',
             toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalRequest.SerializeToString,
             toolplane_dot_v1_dot_permission__service__pb2.WithdrawApprovalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteApprovals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.PermissionService/DeleteApprovals',
+            toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsRequest.SerializeToString,
+            toolplane_dot_v1_dot_permission__service__pb2.DeleteApprovalsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -55,6 +55,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         hooks: Vec::new(),
         caller_ref: None,
         caller_actor: None,
+        keeping: Default::default(),
         assurance: None,
         inherited_taints: Vec::new(),
         permission_mode: None,

@@ -182,6 +182,7 @@ impl PermissionService for Fakes {
         revoke_rule(v1::RevokeRuleRequest) -> v1::RevokeRuleResponse;
         reload_rules(v1::ReloadRulesRequest) -> v1::ReloadRulesResponse;
         resolve_approval(v1::ResolveApprovalRequest) -> v1::ResolveApprovalResponse;
+        delete_approvals(v1::DeleteApprovalsRequest) -> v1::DeleteApprovalsResponse;
     }
 }
 

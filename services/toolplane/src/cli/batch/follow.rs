@@ -57,6 +57,7 @@ impl BatchPosition {
             batch_id: batch_id.to_owned(),
             from: self.next_seq.iter().map(cursor).collect(),
             after_yield_seq: self.yield_seq,
+            form: None,
         }
     }
 }
@@ -67,7 +68,7 @@ pub(super) async fn invoke(
     spec: v1::BatchSpec,
     on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let request = v1::InvokeBatchRequest { spec: Some(spec) };
+    let request = v1::InvokeBatchRequest { spec: Some(spec), form: None };
     let mut stream = connection.invocations().invoke_batch(request).await?.into_inner();
     let (mut accepted, mut seen) = (None, BatchPosition::default());
     loop {

@@ -166,6 +166,19 @@ pub(super) fn kept(trail: &v1::InvocationTrail) -> Vec<String> {
     trail.persistence.iter().map(line).collect()
 }
 
+/// Until when it is kept, by class, and what says so.
+pub(super) fn stays(trail: &v1::InvocationTrail) -> Vec<String> {
+    let line = |stay: &v1::KeptUntil| {
+        let what = if stay.class == "calls" { "the call" } else { &stay.class };
+        match (&stay.removed_at, stay.held.as_str()) {
+            (Some(at), _) => format!("{what} removed at {}  ({})", instant(Some(at)), stay.rule),
+            (None, "") => format!("{what} until {}  ({})", instant(stay.until.as_ref()), stay.rule),
+            (None, held) => format!("{what} as long as the hold is on it: {held}"),
+        }
+    };
+    trail.kept_until.iter().map(line).collect()
+}
+
 /// What was taken out of inputs and outputs.
 pub(super) fn masked(
     call: &v1::Invocation,

@@ -49,6 +49,7 @@ impl Story {
             ("ran", chapters::ran(call, trail)),
             ("did", chapters::did(result)),
             ("kept", chapters::kept(trail)),
+            ("stays", chapters::stays(trail)),
             ("masked", chapters::masked(call, result, trail)),
             ("left out", chapters::left_out(call, trail)),
         ];
@@ -120,8 +121,21 @@ mod tests {
             native_ids: Some(v1::NativeIds { http_request_id: "req-9".to_owned(), ..Default::default() }),
             ..Default::default()
         };
-        let trail =
-            v1::InvocationTrail { decisions: vec![decision], executions: vec![execution], ..Default::default() };
+        let stays = |class: &str, removed_at, held: &str| v1::KeptUntil {
+            class: class.to_owned(),
+            until: at(60_000),
+            rule: "scheduler.retention[0]".to_owned(),
+            removed_at,
+            held: held.to_owned(),
+        };
+        let kept_until =
+            vec![stays("inputs", at(50_000), ""), stays("events", None, ""), stays("calls", None, "case 17")];
+        let trail = v1::InvocationTrail {
+            decisions: vec![decision],
+            executions: vec![execution],
+            kept_until,
+            ..Default::default()
+        };
         let evidence = vec!["cleaning:mask:github_token:2".to_owned()];
         let result = v1::ToolResult { status: "succeeded".to_owned(), evidence_refs: evidence, ..Default::default() };
         v1::GetInvocationResponse {
@@ -152,6 +166,16 @@ mod tests {
             assert!(ran.contains(part), "{part}: {ran}");
         }
         assert!(chapter("masked").contains("github_token"), "{story:?}");
+        let stays = chapter("stays");
+        for part in [
+            "inputs removed at 1970-01-01",
+            "events until 1970-01-01",
+            "scheduler.retention[0]",
+            "the call as long as",
+            "case 17",
+        ] {
+            assert!(stays.contains(part), "{part}: {stays}");
+        }
         let steps: Vec<_> = story.steps.iter().map(|step| (step.name.as_str(), step.at_ms, step.took_ms)).collect();
         let expected = [("prepare", 0, 10), ("wait for a person", 10, 1_000), ("wait for a worker", 1_010, 90)];
         assert_eq!((&steps[..3], steps[3]), (&expected[..], ("run", 1_100, 400)));

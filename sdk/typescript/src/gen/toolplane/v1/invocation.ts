@@ -8,6 +8,7 @@ import { CallAssurance, Taint } from "./assurance.js";
 import { DeniedPaths } from "./decision.js";
 import { NativeIds } from "./evidence.js";
 import { InputSafety } from "./interface.js";
+import { CallKeeping } from "./keeping.js";
 import { JsonPayload, PayloadRef } from "./payload.js";
 import { ArtifactRef, TelemetryRef } from "./refs.js";
 import { ResourceLock } from "./scheduler_policy.js";
@@ -239,7 +240,11 @@ export interface Invocation {
   /** Labels of what its output has that taints what is made from it. */
   outputTaints: string[];
   /** What the protocol the call came by calls it. */
-  nativeIds: NativeIds | undefined;
+  nativeIds:
+    | NativeIds
+    | undefined;
+  /** Which data it is about, and what of it is gone already. */
+  keeping: CallKeeping | undefined;
 }
 
 /** The place of a call in its batch. */
@@ -465,6 +470,7 @@ function createBaseInvocation(): Invocation {
     inheritedTaints: [],
     outputTaints: [],
     nativeIds: undefined,
+    keeping: undefined,
   };
 }
 
@@ -719,6 +725,9 @@ export const Invocation: MessageFns<Invocation> = {
     }
     if (message.nativeIds !== undefined) {
       NativeIds.encode(message.nativeIds, writer.uint32(642).fork()).join();
+    }
+    if (message.keeping !== undefined) {
+      CallKeeping.encode(message.keeping, writer.uint32(650).fork()).join();
     }
     return writer;
   },
@@ -1330,6 +1339,14 @@ export const Invocation: MessageFns<Invocation> = {
             message.nativeIds = NativeIds.decode(reader, reader.uint32());
             continue;
           }
+          case 81: {
+            if (tag !== 650) {
+              break;
+            }
+
+            message.keeping = CallKeeping.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1467,6 +1484,9 @@ export const Invocation: MessageFns<Invocation> = {
     message.outputTaints = object.outputTaints?.map((e) => e) || [];
     message.nativeIds = (object.nativeIds !== undefined && object.nativeIds !== null)
       ? NativeIds.fromPartial(object.nativeIds)
+      : undefined;
+    message.keeping = (object.keeping !== undefined && object.keeping !== null)
+      ? CallKeeping.fromPartial(object.keeping)
       : undefined;
     return message;
   },

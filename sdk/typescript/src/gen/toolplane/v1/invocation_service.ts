@@ -28,6 +28,7 @@ import { ExecutionEvidence, NativeIds } from "./evidence.js";
 import { Formed, FormSpec } from "./form.js";
 import { ToolHook } from "./hook.js";
 import { CancelFacts, Invocation } from "./invocation.js";
+import { KeptUntil } from "./keeping.js";
 import { LegalHold } from "./legal_hold.js";
 import { InputMutation } from "./mutation.js";
 import { JsonPayload, PayloadRef } from "./payload.js";
@@ -256,6 +257,8 @@ export interface InvocationTrail {
   events: Event[];
   /** Lists that are not whole here, by name: the answer would be too large, or this caller may not ask for them. */
   cut: string[];
+  /** Until when what is kept of the call stays, by class; classes that go with the call are left out. */
+  keptUntil: KeptUntil[];
 }
 
 /** Asks for the terminal result of a call. */
@@ -733,7 +736,11 @@ export interface SubmitBatchResponse {
 /** Asks for a batch and its stream. */
 export interface InvokeBatchRequest {
   /** The batch. */
-  spec: BatchSpec | undefined;
+  spec:
+    | BatchSpec
+    | undefined;
+  /** Tells each call of it in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** What happened since the message before. */
@@ -779,6 +786,8 @@ export interface BatchItem {
     | undefined;
   /** Which released result it is, counted from 1; 0 without a result. */
   yieldSeq: bigint;
+  /** The events and the result in the form that was asked for, in order. A form may have nothing to say of an event. */
+  formed: Formed[];
 }
 
 /** Asks for a batch. */
@@ -807,6 +816,8 @@ export interface WatchBatchRequest {
   from: BatchCursor[];
   /** Results released up to and with this one are not sent again. */
   afterYieldSeq: bigint;
+  /** Tells each call of it in this form too. */
+  form: FormSpec | undefined;
 }
 
 /** How far a watcher has seen one call of a batch. */
@@ -948,6 +959,8 @@ export interface ExportRecordsRequest {
   invocationId: string;
   /** The inputs by value too, where the caller may see them. */
   includeInputs: boolean;
+  /** Whose calls; the caller's own when empty. Another tenant's are refused. */
+  tenant: string;
 }
 
 /** Some records. All records of a call come together. */
@@ -2248,7 +2261,16 @@ export const GetInvocationResponse: MessageFns<GetInvocationResponse> = {
 };
 
 function createBaseInvocationTrail(): InvocationTrail {
-  return { decisions: [], mutations: [], hooks: [], executions: [], persistence: [], events: [], cut: [] };
+  return {
+    decisions: [],
+    mutations: [],
+    hooks: [],
+    executions: [],
+    persistence: [],
+    events: [],
+    cut: [],
+    keptUntil: [],
+  };
 }
 
 export const InvocationTrail: MessageFns<InvocationTrail> = {
@@ -2273,6 +2295,9 @@ export const InvocationTrail: MessageFns<InvocationTrail> = {
     }
     for (const v of message.cut) {
       writer.uint32(58).string(v!);
+    }
+    for (const v of message.keptUntil) {
+      KeptUntil.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -2346,6 +2371,14 @@ export const InvocationTrail: MessageFns<InvocationTrail> = {
             message.cut.push(reader.string());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.keptUntil.push(KeptUntil.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2370,6 +2403,7 @@ export const InvocationTrail: MessageFns<InvocationTrail> = {
     message.persistence = object.persistence?.map((e) => ResultPersistence.fromPartial(e)) || [];
     message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
     message.cut = object.cut?.map((e) => e) || [];
+    message.keptUntil = object.keptUntil?.map((e) => KeptUntil.fromPartial(e)) || [];
     return message;
   },
 };
@@ -5735,13 +5769,16 @@ export const SubmitBatchResponse: MessageFns<SubmitBatchResponse> = {
 };
 
 function createBaseInvokeBatchRequest(): InvokeBatchRequest {
-  return { spec: undefined };
+  return { spec: undefined, form: undefined };
 }
 
 export const InvokeBatchRequest: MessageFns<InvokeBatchRequest> = {
   encode(message: InvokeBatchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.spec !== undefined) {
       BatchSpec.encode(message.spec, writer.uint32(10).fork()).join();
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -5767,6 +5804,14 @@ export const InvokeBatchRequest: MessageFns<InvokeBatchRequest> = {
             message.spec = BatchSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5785,6 +5830,7 @@ export const InvokeBatchRequest: MessageFns<InvokeBatchRequest> = {
   fromPartial(object: DeepPartial<InvokeBatchRequest>): InvokeBatchRequest {
     const message = createBaseInvokeBatchRequest();
     message.spec = (object.spec !== undefined && object.spec !== null) ? BatchSpec.fromPartial(object.spec) : undefined;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
@@ -5962,7 +6008,7 @@ export const BatchContextModifiers: MessageFns<BatchContextModifiers> = {
 };
 
 function createBaseBatchItem(): BatchItem {
-  return { index: 0, invocationId: "", events: [], result: undefined, yieldSeq: 0n };
+  return { index: 0, invocationId: "", events: [], result: undefined, yieldSeq: 0n, formed: [] };
 }
 
 export const BatchItem: MessageFns<BatchItem> = {
@@ -5984,6 +6030,9 @@ export const BatchItem: MessageFns<BatchItem> = {
         throw new globalThis.Error("value provided for field message.yieldSeq of type uint64 too large");
       }
       writer.uint32(40).uint64(message.yieldSeq);
+    }
+    for (const v of message.formed) {
+      Formed.encode(v!, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -6041,6 +6090,14 @@ export const BatchItem: MessageFns<BatchItem> = {
             message.yieldSeq = reader.uint64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.formed.push(Formed.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6065,6 +6122,7 @@ export const BatchItem: MessageFns<BatchItem> = {
       ? ToolResult.fromPartial(object.result)
       : undefined;
     message.yieldSeq = (object.yieldSeq !== undefined && object.yieldSeq !== null) ? BigInt(object.yieldSeq) : 0n;
+    message.formed = object.formed?.map((e) => Formed.fromPartial(e)) || [];
     return message;
   },
 };
@@ -6206,7 +6264,7 @@ export const GetBatchResponse: MessageFns<GetBatchResponse> = {
 };
 
 function createBaseWatchBatchRequest(): WatchBatchRequest {
-  return { batchId: "", from: [], afterYieldSeq: 0n };
+  return { batchId: "", from: [], afterYieldSeq: 0n, form: undefined };
 }
 
 export const WatchBatchRequest: MessageFns<WatchBatchRequest> = {
@@ -6222,6 +6280,9 @@ export const WatchBatchRequest: MessageFns<WatchBatchRequest> = {
         throw new globalThis.Error("value provided for field message.afterYieldSeq of type uint64 too large");
       }
       writer.uint32(24).uint64(message.afterYieldSeq);
+    }
+    if (message.form !== undefined) {
+      FormSpec.encode(message.form, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -6263,6 +6324,14 @@ export const WatchBatchRequest: MessageFns<WatchBatchRequest> = {
             message.afterYieldSeq = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.form = FormSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6285,6 +6354,7 @@ export const WatchBatchRequest: MessageFns<WatchBatchRequest> = {
     message.afterYieldSeq = (object.afterYieldSeq !== undefined && object.afterYieldSeq !== null)
       ? BigInt(object.afterYieldSeq)
       : 0n;
+    message.form = (object.form !== undefined && object.form !== null) ? FormSpec.fromPartial(object.form) : undefined;
     return message;
   },
 };
@@ -7139,7 +7209,7 @@ export const ExplainInvocationResponse: MessageFns<ExplainInvocationResponse> = 
 };
 
 function createBaseExportRecordsRequest(): ExportRecordsRequest {
-  return { from: undefined, until: undefined, sessionRef: "", invocationId: "", includeInputs: false };
+  return { from: undefined, until: undefined, sessionRef: "", invocationId: "", includeInputs: false, tenant: "" };
 }
 
 export const ExportRecordsRequest: MessageFns<ExportRecordsRequest> = {
@@ -7158,6 +7228,9 @@ export const ExportRecordsRequest: MessageFns<ExportRecordsRequest> = {
     }
     if (message.includeInputs !== false) {
       writer.uint32(40).bool(message.includeInputs);
+    }
+    if (message.tenant !== "") {
+      writer.uint32(50).string(message.tenant);
     }
     return writer;
   },
@@ -7215,6 +7288,14 @@ export const ExportRecordsRequest: MessageFns<ExportRecordsRequest> = {
             message.includeInputs = reader.bool();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.tenant = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7237,6 +7318,7 @@ export const ExportRecordsRequest: MessageFns<ExportRecordsRequest> = {
     message.sessionRef = object.sessionRef ?? "";
     message.invocationId = object.invocationId ?? "";
     message.includeInputs = object.includeInputs ?? false;
+    message.tenant = object.tenant ?? "";
     return message;
   },
 };

@@ -346,6 +346,20 @@ export interface WithdrawApprovalResponse {
   approval: Approval | undefined;
 }
 
+/** Removes questions, with their answers. */
+export interface DeleteApprovalsRequest {
+  /** The calls they are about; at most 256. */
+  invocationIds: string[];
+  /** Further approvals, by id: those of calls that were asked about by earlier versions; at most 1024. */
+  approvalIds: string[];
+}
+
+/** The questions are gone. */
+export interface DeleteApprovalsResponse {
+  /** How many there were. */
+  deleted: number;
+}
+
 /** Asks to follow approvals. */
 export interface WatchApprovalsRequest {
   /** Changes after this revision; every approval there is when 0. A revision beyond the newest begins at the newest. */
@@ -2372,6 +2386,128 @@ export const WithdrawApprovalResponse: MessageFns<WithdrawApprovalResponse> = {
   },
 };
 
+function createBaseDeleteApprovalsRequest(): DeleteApprovalsRequest {
+  return { invocationIds: [], approvalIds: [] };
+}
+
+export const DeleteApprovalsRequest: MessageFns<DeleteApprovalsRequest> = {
+  encode(message: DeleteApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.invocationIds) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.approvalIds) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invocationIds.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.approvalIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteApprovalsRequest>): DeleteApprovalsRequest {
+    return DeleteApprovalsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteApprovalsRequest>): DeleteApprovalsRequest {
+    const message = createBaseDeleteApprovalsRequest();
+    message.invocationIds = object.invocationIds?.map((e) => e) || [];
+    message.approvalIds = object.approvalIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseDeleteApprovalsResponse(): DeleteApprovalsResponse {
+  return { deleted: 0 };
+}
+
+export const DeleteApprovalsResponse: MessageFns<DeleteApprovalsResponse> = {
+  encode(message: DeleteApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deleted !== 0) {
+      writer.uint32(8).uint32(message.deleted);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteApprovalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteApprovalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.deleted = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteApprovalsResponse>): DeleteApprovalsResponse {
+    return DeleteApprovalsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteApprovalsResponse>): DeleteApprovalsResponse {
+    const message = createBaseDeleteApprovalsResponse();
+    message.deleted = object.deleted ?? 0;
+    return message;
+  },
+};
+
 function createBaseWatchApprovalsRequest(): WatchApprovalsRequest {
   return { fromRevision: 0n, tenant: "" };
 }
@@ -3211,6 +3347,18 @@ export const PermissionServiceService = {
       Buffer.from(WithdrawApprovalResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WithdrawApprovalResponse => WithdrawApprovalResponse.decode(value),
   },
+  /** Removes everything that was asked and answered about calls that are not kept any more. For schedulers. */
+  deleteApprovals: {
+    path: "/toolplane.v1.PermissionService/DeleteApprovals" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteApprovalsRequest): Buffer =>
+      Buffer.from(DeleteApprovalsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteApprovalsRequest => DeleteApprovalsRequest.decode(value),
+    responseSerialize: (value: DeleteApprovalsResponse): Buffer =>
+      Buffer.from(DeleteApprovalsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteApprovalsResponse => DeleteApprovalsResponse.decode(value),
+  },
   /** Follows approvals: every change after a revision, then live. */
   watchApprovals: {
     path: "/toolplane.v1.PermissionService/WatchApprovals" as const,
@@ -3246,6 +3394,8 @@ export interface PermissionServiceServer extends UntypedServiceImplementation {
   resolveApproval: handleUnaryCall<ResolveApprovalRequest, ResolveApprovalResponse>;
   /** Takes a question back because its call ended. For schedulers. */
   withdrawApproval: handleUnaryCall<WithdrawApprovalRequest, WithdrawApprovalResponse>;
+  /** Removes everything that was asked and answered about calls that are not kept any more. For schedulers. */
+  deleteApprovals: handleUnaryCall<DeleteApprovalsRequest, DeleteApprovalsResponse>;
   /** Follows approvals: every change after a revision, then live. */
   watchApprovals: handleServerStreamingCall<WatchApprovalsRequest, WatchApprovalsResponse>;
 }
@@ -3401,6 +3551,22 @@ export interface PermissionServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: WithdrawApprovalResponse) => void,
+  ): ClientUnaryCall;
+  /** Removes everything that was asked and answered about calls that are not kept any more. For schedulers. */
+  deleteApprovals(
+    request: DeleteApprovalsRequest,
+    callback: (error: ServiceError | null, response: DeleteApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  deleteApprovals(
+    request: DeleteApprovalsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  deleteApprovals(
+    request: DeleteApprovalsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteApprovalsResponse) => void,
   ): ClientUnaryCall;
   /** Follows approvals: every change after a revision, then live. */
   watchApprovals(
