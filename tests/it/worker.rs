@@ -18,6 +18,7 @@ use toolplane_testkit::{Layout, Processes};
 use crate::bed::{PATIENCE, kinds, register, surface};
 
 mod early;
+mod native;
 
 const CONFIG: &str = r#"
 [scheduler]

@@ -23,11 +23,23 @@ pub(crate) fn task(story: &Story<'_>) -> Object {
     let at = call.status_transitions.last().map_or(call.created_at, |step| step.at);
     let said = story.result.filter(|result| result.is_error).map(words::told).or_else(|| question(story));
     let task = Object::new()
-        .with("id", &call.invocation_id)
-        .with("contextId", story.session())
+        .with("id", task_id(story))
+        .with("contextId", context_id(story))
         .object("status", &status(story, state(call.status), at, said.as_deref()));
     let artifacts: Vec<Object> = story.result.into_iter().flat_map(|result| artifacts(story, result)).collect();
     task.list("artifacts", &artifacts).object("metadata", &metadata(story))
+}
+
+/// What the peer that called calls the task; the call where it was none of A2A.
+fn task_id<'a>(story: &Story<'a>) -> &'a str {
+    let native = story.call.native_ids.a2a_task_id.as_str();
+    if native.is_empty() { story.call.invocation_id.as_str() } else { native }
+}
+
+/// What the reader, else the peer that called, calls the context.
+fn context_id<'a>(story: &Story<'a>) -> &'a str {
+    let native = Some(story.call.native_ids.a2a_context_id.as_str()).filter(|id| !id.is_empty());
+    story.reader.session.or(native).unwrap_or_else(|| story.session())
 }
 
 /// What one event changes, as an item of a stream.
@@ -59,8 +71,8 @@ fn partial_artifact(story: &Story<'_>, event: &ToolEvent) -> Option<Object> {
     let artifact =
         Object::new().with("artifactId", &format!("{call}/partial")).with("name", "so far").list("parts", &parts);
     let update = Object::new()
-        .with("taskId", call)
-        .with("contextId", story.session())
+        .with("taskId", task_id(story))
+        .with("contextId", context_id(story))
         .object("artifact", &artifact)
         .with("append", &partial.append)
         .with("lastChunk", &false);
@@ -71,8 +83,8 @@ fn partial_artifact(story: &Story<'_>, event: &ToolEvent) -> Option<Object> {
 pub(crate) fn ending(story: &Story<'_>, result: &ToolResult) -> Vec<Object> {
     let artifact = |artifact: &Object| {
         let update = Object::new()
-            .with("taskId", &story.call.invocation_id)
-            .with("contextId", story.session())
+            .with("taskId", task_id(story))
+            .with("contextId", context_id(story))
             .object("artifact", artifact)
             .with("append", &false)
             .with("lastChunk", &true);
@@ -86,8 +98,8 @@ pub(crate) fn ending(story: &Story<'_>, result: &ToolResult) -> Vec<Object> {
 
 fn status_update(story: &Story<'_>, state: &str, at: Timestamp, said: Option<&str>) -> Object {
     let update = Object::new()
-        .with("taskId", &story.call.invocation_id)
-        .with("contextId", story.session())
+        .with("taskId", task_id(story))
+        .with("contextId", context_id(story))
         .object("status", &status(story, state, at, said))
         .object("metadata", &metadata(story));
     Object::new().object("statusUpdate", &update)
@@ -100,8 +112,8 @@ fn status(story: &Story<'_>, state: &str, at: Timestamp, said: Option<&str>) -> 
             let id = format!("{}:{}", story.call.invocation_id, at.as_millis());
             let message = Object::new()
                 .with("messageId", &id)
-                .with("contextId", story.session())
-                .with("taskId", &story.call.invocation_id)
+                .with("contextId", context_id(story))
+                .with("taskId", task_id(story))
                 .with("role", "ROLE_AGENT")
                 .list("parts", &[Object::new().with("text", said)]);
             status.object("message", &message)
@@ -151,7 +163,10 @@ const fn state(status: InvocationStatus) -> &'static str {
 
 fn metadata(story: &Story<'_>) -> Object {
     let call = story.call;
+    let named = task_id(story) != call.invocation_id.as_str();
     Object::new()
+        .maybe("toolplane/invocation_id", named.then_some(&call.invocation_id))
+        .text("toolplane/message_id", &call.native_ids.a2a_message_id)
         .with("toolplane/tool", &call.tool_name)
         .with("toolplane/status", &call.status)
         .maybe("toolplane/approval_id", call.approval_request_ref.as_ref())

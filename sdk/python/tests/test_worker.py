@@ -148,6 +148,7 @@ def tools_of(worker: Worker, seen: Seen) -> None:
         """Gives every kind of content."""
         ctx.log("looked around")
         ctx.evidence("job:17")
+        ctx.called_elsewhere(a2a_task_id="task-4", http_request_id="req-8")
         ctx.attach(b"\x89PNG", "image/png", "picture")
         ctx.artifact(Artifact("art_1", "https://example.org/a", "text/html", version="3"))
         ctx.modify_context({"op": "note", "text": "remember"})

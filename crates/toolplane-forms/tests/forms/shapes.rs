@@ -1,7 +1,7 @@
 //! What each protocol demands of its form, whatever the call: fields that must be there, and words it knows.
 
 use serde_json::Value;
-use toolplane_forms::{FormedBody, View, of_call, of_ending, of_event};
+use toolplane_forms::{FormedBody, Reader, Story, View, of_call, of_ending, of_event};
 
 use crate::samples::all;
 
@@ -88,6 +88,28 @@ fn tasks_of_a2a_are_of_its_schema() {
             assert!(said["messageId"].is_string() && said["role"] == "ROLE_AGENT" && said["parts"].is_array());
         }
     }
+}
+
+#[test]
+fn a_task_of_a_peer_has_the_names_the_peer_gave_it() {
+    let samples = all();
+    let story = samples[0].story();
+    let mut call = story.call.clone();
+    call.native_ids.a2a_task_id = "task-9".into();
+    call.native_ids.a2a_context_id = "ctx-3".into();
+    call.native_ids.a2a_message_id = "msg-1".into();
+    let told = |session| {
+        let story = Story { call: &call, reader: Reader { session, ..Reader::default() }, ..story };
+        match of_call(View::A2a, &story).map(|formed| formed.body) {
+            Some(FormedBody::Json(json)) => serde_json::from_str::<Value>(json.text()).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let task = told(None);
+    assert_eq!((&task["id"], &task["contextId"]), (&"task-9".into(), &"ctx-3".into()));
+    assert_eq!(task["metadata"]["toolplane/invocation_id"], call.invocation_id.as_str());
+    assert_eq!(task["metadata"]["toolplane/message_id"], "msg-1");
+    assert_eq!(told(Some("mine"))["contextId"], "mine", "what the reader says counts first");
 }
 
 #[test]

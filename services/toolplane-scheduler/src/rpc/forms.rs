@@ -16,6 +16,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::provider::provider_of;
 use toolplane_records::result::ToolResult;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::key::PayloadKey;
@@ -62,7 +63,7 @@ impl Found {
             input: self.input.as_ref(),
             tool: Tool {
                 kind: plan.and_then(|plan| plan.matching.tool_kind),
-                provider: plan.and_then(provider),
+                provider: provider(&self.call, plan),
                 declaration: plan.map(|plan| plan.tool.declaration_digest),
             },
             result: terminal.map(|terminal| &terminal.result),
@@ -77,10 +78,17 @@ impl Found {
     }
 }
 
-/// The provider a tool comes from.
-fn provider(plan: &DispatchPlan) -> Option<&str> {
-    match &plan.execution.binding {
+/// Whom the tool of a call asks: the provider it comes from, or the one host it may ask. Tools that run here ask nobody.
+fn provider<'a>(call: &'a Invocation, plan: Option<&'a DispatchPlan>) -> Option<&'a str> {
+    if let Some((provider, _)) = provider_of(&call.tool_id) {
+        return Some(provider);
+    }
+    match &plan?.execution.binding {
         ExecutionBinding::Mcp(binding) => Some(binding.provider_id.as_str()),
+        ExecutionBinding::Http(binding) => match binding.allowed_hosts.as_slice() {
+            [host] if !host.contains('*') => Some(host.as_str()),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -39,6 +39,7 @@ class Context:
         self.context_modifiers: list[payload_pb2.JsonPayload] = []
         self.logs: list[str] = []
         self.evidence_refs: list[str] = []
+        self.called: dict[str, str] = {}
         self.files: list[tuple[str, payload_pb2.PayloadRef]] = []
 
     # === what is known ===
@@ -195,6 +196,28 @@ class Context:
     def evidence(self, ref: str) -> None:
         """Names the execution elsewhere, e.g. a job id: kept with the result. At most 16, of at most 200 visible ASCII characters."""
         self.evidence_refs.append(ref)
+
+    def called_elsewhere(
+        self,
+        *,
+        json_rpc_id: str = "",
+        mcp_session_id: str = "",
+        a2a_task_id: str = "",
+        a2a_context_id: str = "",
+        a2a_message_id: str = "",
+        http_request_id: str = "",
+    ) -> None:
+        """Says what the system that runs the tool calls it: kept with the execution (`native_ids`). At most 256 printed ASCII characters
+        each; what is said later counts."""
+        said = dict(
+            json_rpc_id=json_rpc_id,
+            mcp_session_id=mcp_session_id,
+            a2a_task_id=a2a_task_id,
+            a2a_context_id=a2a_context_id,
+            a2a_message_id=a2a_message_id,
+            http_request_id=http_request_id,
+        )
+        self.called.update({name: given for name, given in said.items() if given})
 
     def modify_context(self, change: dict[str, Any]) -> None:
         """Asks to change the context of the conversation. Kept when the tool was declared with `context_modifiers=True`. `TypeError` or

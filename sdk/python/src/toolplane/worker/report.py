@@ -164,8 +164,13 @@ class Report:
             outcome.content.append(result_pb2.ContentBlock(empty=result_pb2.EmptyBlock()))
         outcome.artifact_refs.extend(artifact.message() for artifact in context.artifacts)
         outcome.context_modifiers.extend(context.context_modifiers)
+        evidence: dict[str, Any] = {}
         if context.evidence_refs:
-            outcome.evidence.CopyFrom(_json.payload({"refs": context.evidence_refs}))
+            evidence["refs"] = context.evidence_refs
+        if context.called:
+            evidence["native_ids"] = context.called
+        if evidence:
+            outcome.evidence.CopyFrom(_json.payload(evidence))
         outcome.started_at.FromNanoseconds(int(self._began * 1e9))
         outcome.duration_ms = max(0, round((time.monotonic() - self._timer) * 1000))
         given = sum(len(block.text.text.encode()) for block in outcome.content if block.HasField("text"))
