@@ -42,6 +42,7 @@ mod providers;
 mod races;
 mod readme;
 mod refusals;
+mod removed;
 mod roles;
 mod sdk_python;
 mod sdk_typescript;
