@@ -31,6 +31,8 @@ pub struct Call {
     pub context_modifiers: bool,
     /// What a program has written so far is shown while it runs.
     pub partial_results: bool,
+    /// Patterns of files that are kept as artifacts when it leaves them in its workspace; none for a tool that leaves none.
+    pub expected_files: Vec<String>,
     /// How much of it there may be.
     pub limits: CallLimits,
     /// Where it runs.

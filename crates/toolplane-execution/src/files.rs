@@ -19,7 +19,7 @@ mod target;
 mod walk;
 mod write;
 
-use dir::Dir;
+pub(crate) use dir::Dir;
 use site::FileTool;
 pub(crate) use site::{Site, Stop};
 

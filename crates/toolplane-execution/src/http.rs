@@ -9,7 +9,9 @@ pub(crate) mod body;
 mod gate;
 mod request;
 mod resolve;
+mod spill;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,11 +44,13 @@ const MAX_REDIRECTS: usize = 3;
 pub(crate) struct Http {
     requests: Arc<Requests>,
     default_timeout: Duration,
+    /// Where large bodies are until they are kept.
+    outputs: Option<PathBuf>,
 }
 
 impl Http {
-    pub(crate) fn new(requests: Arc<Requests>, default_timeout: Duration) -> Self {
-        Self { requests, default_timeout }
+    pub(crate) fn new(requests: Arc<Requests>, default_timeout: Duration, outputs: Option<PathBuf>) -> Self {
+        Self { requests, default_timeout, outputs }
     }
 
     async fn fetch(&self, call: &Call, binding: &HttpBinding, meter: &mut Meter) -> Result<Outcome, ToolError> {
@@ -56,7 +60,8 @@ impl Http {
         let sent = self.requests.send(call, &egress, request, &binding.credentials, repeatable).await?;
         let most = binding.max_response_bytes.unwrap_or(body::DEFAULT_MAX_BYTES);
         let most = call.limits.max_output_bytes.map_or(most, |bytes| bytes.min(most));
-        Ok(body::outcome(body::read(sent, most, meter, &self.requests.credentials).await))
+        let read = body::read(sent, most, self.outputs.as_deref(), meter, &self.requests.credentials).await;
+        Ok(body::outcome(read))
     }
 }
 

@@ -29,6 +29,7 @@
 #![expect(clippy::result_large_err, reason = "errors are the standard's records, made once at the end of a call")]
 
 pub mod adapter;
+pub mod artifacts;
 pub mod ask;
 pub mod budget;
 pub mod call;
@@ -54,6 +55,7 @@ pub mod text;
 pub mod toolbox;
 
 pub use adapter::Adapter;
+pub use artifacts::{Artifact, ArtifactBounds};
 pub use ask::{Answer, Asker, InputQuestion, NobodyToAsk};
 pub use budget::WorkspaceBounds;
 pub use call::{Call, CallAttempt, CallLimits, CallOrigin, CallPlace, Context};

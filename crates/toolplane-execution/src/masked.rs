@@ -66,6 +66,8 @@ pub(crate) fn outcome(mask: &Mask, mut outcome: Outcome) -> Outcome {
     }
     outcome.content.iter_mut().for_each(|block| content(mask, block));
     outcome.exact = outcome.exact.into_iter().map(|exact| bytes(mask, exact)).collect();
+    // What is in them was masked when they were copied.
+    outcome.artifacts.iter_mut().for_each(|artifact| text(mask, &mut artifact.path));
     outcome.structured_content = outcome.structured_content.map(|value| json(mask, value));
     outcome.evidence = outcome.evidence.map(|value| json(mask, value));
     outcome.context_modifiers = outcome.context_modifiers.into_iter().map(|value| json(mask, value)).collect();

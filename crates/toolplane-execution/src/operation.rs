@@ -51,7 +51,8 @@ impl Operation {
         let sent = self.requests.send(call, &egress, request, &uses, repeatable).await?;
         let most = binding.max_response_bytes.unwrap_or(DEFAULT_MAX_BYTES);
         let most = call.limits.max_output_bytes.map_or(most, |bytes| bytes.min(most));
-        let read = body::read(sent, most, meter, &self.requests.credentials).await;
+        // What the document says of an answer is held against all of it.
+        let read = body::read(sent, most, None, meter, &self.requests.credentials).await;
         Ok(answer::outcome(binding, read, (self.clock)()))
     }
 }

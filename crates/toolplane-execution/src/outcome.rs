@@ -10,6 +10,8 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
 use toolplane_sandbox::OutputFile;
 
+use crate::artifacts::Artifact;
+
 /// The bytes behind a text of the content, where the text does not say all about them: they are no UTF-8, are left out in
 /// part, or are of a known kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +67,8 @@ pub struct Outcome {
     pub content: Vec<ContentBlock>,
     /// The exact bytes of texts of the content that are only a view of them.
     pub exact: Vec<Exact>,
+    /// Files it has left, in the order of their paths.
+    pub artifacts: Vec<Artifact>,
     /// Machine-readable output.
     pub structured_content: Option<JsonPayload>,
     /// The failure, unless it succeeded.
@@ -97,6 +101,7 @@ impl Outcome {
             status: ResultStatus::Succeeded,
             content,
             exact: Vec::new(),
+            artifacts: Vec::new(),
             structured_content: None,
             error: None,
             output_bytes: 0,

@@ -10,11 +10,13 @@ use std::time::Duration;
 use rustix::io::Errno;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::ResultStatus;
 use toolplane_sandbox::{
     Masks, Posture, Profile, Progress, RunLimits, Running, SandboxBackend, SandboxError, SandboxSpec, Usage,
     WorkspaceAccess,
 };
 
+use crate::artifacts::{ArtifactBounds, Expected};
 use crate::budget::{self, Budget};
 use crate::call::{Call, Context};
 use crate::credentials::CredentialSource;
@@ -37,6 +39,7 @@ pub(crate) struct Sandboxed {
     pub(crate) ceiling: RunLimits,
     pub(crate) read_only_paths: Vec<PathBuf>,
     pub(crate) outputs: Option<PathBuf>,
+    pub(crate) artifacts: ArtifactBounds,
     pub(crate) budget: Arc<Budget>,
     pub(crate) credentials: Arc<CredentialSource>,
 }
@@ -100,6 +103,10 @@ impl Sandboxed {
                 Err(error) => return Outcome::failure(error),
             }
         }
+        let expected = match Expected::of(call, &spec, self.artifacts).await {
+            Ok(expected) => expected,
+            Err(error) => return Outcome::failure(error),
+        };
         let limits = spec.limits.clone();
         let workspace = spec.workspace.as_ref().map(|mount| mount.host.clone());
         let meter = Meter::start(&context.progress);
@@ -114,10 +121,16 @@ impl Sandboxed {
         match spawned {
             Ok(running) => {
                 let (outcome, usage) = watch(running, (meter, live), context, &limits, rules, &self.credentials).await;
+                // Of a run that was stopped nothing is taken: its files may be half written.
+                let ended =
+                    usage.is_some() && !matches!(outcome.status, ResultStatus::TimedOut | ResultStatus::Canceled);
                 if let Some((workspace, usage)) = workspace.zip(usage) {
                     self.budget.note(&workspace, usage, Duration::ZERO);
                 }
-                outcome
+                match expected.filter(|_| ended) {
+                    Some(expected) => expected.taken(outcome, &self.credentials, &context.cancel).await,
+                    None => outcome,
+                }
             }
             Err(error) => Outcome::failure(no_exit(&error)),
         }

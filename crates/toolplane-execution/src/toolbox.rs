@@ -16,6 +16,7 @@ use toolplane_sandbox::workspace::tidy;
 use toolplane_sandbox::{Posture, RunLimits, SandboxBackend};
 
 use crate::adapter::Adapter;
+use crate::artifacts::ArtifactBounds;
 use crate::budget::{Budget, WorkspaceBounds};
 use crate::call::{Call, Context};
 use crate::credentials::CredentialSource;
@@ -47,6 +48,8 @@ pub struct ToolboxOptions {
     pub read_only_paths: Vec<PathBuf>,
     /// Directory for outputs that do not fit into memory; without one, their middle is left out.
     pub outputs: Option<PathBuf>,
+    /// Bounds on the files that are kept of what a sandboxed tool leaves.
+    pub artifacts: ArtifactBounds,
     /// Bounds on what is kept in workspaces.
     pub bounds: WorkspaceBounds,
     /// What MCP servers may be given, and how long they are kept.
@@ -68,6 +71,7 @@ impl ToolboxOptions {
             ceiling: RunLimits::ceiling(),
             read_only_paths: Vec::new(),
             outputs: None,
+            artifacts: ArtifactBounds::default(),
             bounds: WorkspaceBounds::default(),
             mcp: McpOptions::default(),
             sandbox: bubblewrap::BubblewrapOptions::default(),
@@ -145,7 +149,8 @@ impl Toolbox {
             limits: options.limits,
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
-            outputs: options.outputs,
+            outputs: options.outputs.clone(),
+            artifacts: options.artifacts,
             budget: Arc::clone(&budget),
             credentials: Arc::clone(&options.credentials),
         });
@@ -165,7 +170,7 @@ impl Toolbox {
         Self {
             shell: Arc::new(Shell(Arc::clone(&sandboxed))),
             process: Arc::new(Process(Arc::clone(&sandboxed))),
-            http: Arc::new(Http::new(Arc::clone(&requests), default_timeout)),
+            http: Arc::new(Http::new(Arc::clone(&requests), default_timeout, options.outputs)),
             operation: Arc::new(Operation::new(requests, default_timeout, options.clock)),
             mcp_stdio: Arc::new(Mcp::stdio(
                 sandboxed,

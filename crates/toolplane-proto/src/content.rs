@@ -9,6 +9,7 @@ impl v1::ContentBlock {
         match self.block.as_ref()? {
             Block::Image(media) | Block::Audio(media) | Block::Video(media) => media.payload.as_ref(),
             Block::EmbeddedResource(resource) => resource.payload.as_ref(),
+            Block::ArtifactRef(artifact) => artifact.payload.as_ref(),
             Block::File(payload) | Block::PersistedOutputRef(payload) => Some(payload),
             _ => None,
         }
@@ -19,6 +20,7 @@ impl v1::ContentBlock {
         match self.block.as_mut()? {
             Block::Image(media) | Block::Audio(media) | Block::Video(media) => media.payload.as_mut(),
             Block::EmbeddedResource(resource) => resource.payload.as_mut(),
+            Block::ArtifactRef(artifact) => artifact.payload.as_mut(),
             Block::File(payload) | Block::PersistedOutputRef(payload) => Some(payload),
             _ => None,
         }

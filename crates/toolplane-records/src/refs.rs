@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::payload::Digest;
+use crate::payload::{Digest, PayloadRef};
 
 /// A fetchable resource owned by a native protocol or resource system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct ArtifactRef {
     /// How it relates to its source.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub relation: String,
+    /// Where its bytes are, when the cluster keeps them itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadRef>,
 }
 
 /// Work that somebody else goes on with.

@@ -154,6 +154,7 @@ impl ContentBlock {
             | Self::File { payload }
             | Self::PersistedOutputRef { payload } => Some(payload),
             Self::EmbeddedResource { payload, .. } => payload.as_ref(),
+            Self::ArtifactRef { artifact } => artifact.payload.as_ref(),
             _ => None,
         }
     }

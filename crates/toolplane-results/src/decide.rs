@@ -17,6 +17,8 @@ pub const REASON_LARGE: &str = "result_exceeded_inline_limit";
 pub const REASON_BINARY: &str = "result_is_binary";
 /// The output has bytes that are not UTF-8: what is shown is a view of it, so its bytes are kept.
 pub const REASON_NOT_TEXT: &str = "result_is_not_utf8";
+/// The output is a file that the tool was expected to leave.
+pub const REASON_ARTIFACT: &str = "artifact_of_tool";
 /// The tool opted out of persistence and the output is larger than the inline bounds.
 pub const REASON_OPTED_OUT: &str = "tool_opted_out_of_persistence";
 /// The output is larger than what the store may keep.

@@ -14,6 +14,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::refs::ArtifactRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{PersistenceStrategy, ResultStatus};
@@ -27,6 +28,8 @@ mod tests;
 
 /// The output that is the answer itself.
 pub const ANSWER: &str = "result";
+/// A file that was left in the workspace.
+pub const ARTIFACT: &str = "artifact";
 /// The output that is one JSON value.
 pub const STRUCTURED: &str = "structured_content";
 
@@ -36,6 +39,18 @@ const HALF_PREVIEW: u64 = 2048;
 pub const MAX_PREVIEW: u64 = 2 * HALF_PREVIEW + MAX_NOTE;
 /// Longest line that says why an output is not kept, with room.
 pub const MAX_NOTE: u64 = 256;
+
+/// How the names of kinds begin that nobody reads as text.
+const NO_TEXTS: &[&str] = &[
+    "image/",
+    "audio/",
+    "video/",
+    "application/gzip",
+    "application/pdf",
+    "application/vnd.openxmlformats",
+    "application/vnd.sqlite3",
+    "application/zip",
+];
 
 /// Where bytes are kept.
 pub trait Keep {
@@ -129,9 +144,9 @@ impl Whole {
         }
     }
 
-    /// A picture, sound or film.
+    /// A picture, sound or film, a document or an archive: of none of them a view as text would say anything.
     fn is_media(&self) -> bool {
-        !self.is_shown && ["image/", "audio/", "video/"].iter().any(|kind| self.media_type.starts_with(kind))
+        !self.is_shown && NO_TEXTS.iter().any(|kind| self.media_type.starts_with(kind))
     }
 
     fn facts(&self) -> OutputFacts {
@@ -294,11 +309,40 @@ impl<K: Keep> Keeper<K> {
         self.outputs.content.push(ContentBlock::EmbeddedResource { uri, media_type, text: None, payload });
     }
 
+    /// Keeps a file that a tool has left, and refers to it by its `path`. Where it is not kept, there is nothing to refer to.
+    pub async fn artifact(&mut self, path: &str, whole: &Whole) {
+        let Some(payload) = self.keep_for(Some(decide::REASON_ARTIFACT), ARTIFACT, whole).await else { return };
+        let artifact = ArtifactRef {
+            artifact_id: path.to_owned(),
+            uri: payload.uri.to_string(),
+            media_type: payload.media_type.to_string(),
+            digest: Some(payload.digest),
+            version: String::new(),
+            relation: "produced_by".to_owned(),
+            payload: Some(payload),
+        };
+        self.outputs.content.push(ContentBlock::ArtifactRef { artifact });
+    }
+
+    /// A file that a tool has left at `path` is there no more.
+    pub fn lost(&mut self, path: &str) {
+        let output = format!("`{path}`");
+        self.outputs.loss.get_or_insert(Loss { output, too_large: false });
+    }
+
     /// Keeps an output of which nothing is shown beside it.
     async fn keep_whole(&mut self, name: &str, whole: &Whole) -> Option<PayloadRef> {
+        self.keep_for(None, name, whole).await
+    }
+
+    /// The same, for a reason that is given.
+    async fn keep_for(&mut self, reason: Option<&'static str>, name: &str, whole: &Whole) -> Option<PayloadRef> {
         let policy = PersistencePolicy { max_inline_bytes: 0, ..self.policy(LargeOutput::RefOnly) };
         let name = self.name(name);
         let (mut decision, payload) = self.decide(&policy, &name, whole).await;
+        if let Some(reason) = reason.filter(|_| decision.strategy == PersistenceStrategy::RefOnly) {
+            decision.reason = SmolStr::new_static(reason);
+        }
         decision.original_size_bytes = whole.total_bytes;
         decision.persisted_ref.clone_from(&payload);
         if payload.is_none() {

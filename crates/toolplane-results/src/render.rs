@@ -4,7 +4,7 @@ use toolplane_records::SmolStr;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::persistence::ResultPersistence;
-use toolplane_records::refs::HandoffRef;
+use toolplane_records::refs::{ArtifactRef, HandoffRef};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::PersistenceStrategy;
 
@@ -158,6 +158,9 @@ fn model_block(block: &ContentBlock) -> ContentBlock {
         ContentBlock::Video { payload, description } => bytes("video", payload, description),
         ContentBlock::EmbeddedResource { text: Some(text), .. } => text.clone(),
         ContentBlock::EmbeddedResource { uri, payload: Some(payload), .. } => bytes("resource", payload, uri),
+        ContentBlock::ArtifactRef { artifact: ArtifactRef { artifact_id, payload: Some(payload), .. } } => {
+            bytes("artifact", payload, artifact_id)
+        }
         ContentBlock::HandoffRef { handoff } => handed_on(handoff),
         // The diff says it all.
         ContentBlock::Diff { text, path, lines, .. } => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::{McpOptions, PoolLimits, Toolbox, ToolboxOptions, WorkspaceBounds};
+use toolplane_execution::{ArtifactBounds, McpOptions, PoolLimits, Toolbox, ToolboxOptions, WorkspaceBounds};
 use toolplane_runtime::{Config, clock};
 use toolplane_sandbox::{RunLimits, Usage};
 
@@ -60,6 +60,10 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         reserve_bytes: quota.reserve_bytes,
     };
     options.outputs = Some(outputs_dir(&config.server.data_dir));
+    options.artifacts = ArtifactBounds {
+        bytes: sandbox.artifact_bytes,
+        files: usize::try_from(sandbox.artifact_files).unwrap_or(usize::MAX),
+    };
     options.credentials = Arc::new(credentials::source(config)?);
     options.clock = clock::now;
     let toolbox = Toolbox::probe(options).await;

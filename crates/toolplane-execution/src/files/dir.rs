@@ -16,14 +16,14 @@ pub(crate) struct Dir(OwnedFd);
 
 /// Something in a directory, as it was when it was listed.
 #[derive(Debug)]
-pub(super) struct DirEntry {
-    pub(super) name: OsString,
-    pub(super) kind: FileType,
+pub(crate) struct DirEntry {
+    pub(crate) name: OsString,
+    pub(crate) kind: FileType,
 }
 
 impl Dir {
     /// The directory at a path of this machine; links on the way are followed.
-    pub(super) fn at(path: &Path) -> io::Result<Self> {
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(rustix::fs::open(path, flags, Mode::empty())?))
     }
@@ -38,7 +38,7 @@ impl Dir {
     }
 
     /// What is in it, in no order. An entry that is gone before its kind is known is left out.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = DirEntry> + '_> {
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = DirEntry> + '_> {
         // A listing of its own: another one of the same directory does not move it.
         let listing = rustix::fs::Dir::read_from(&self.0)?;
         Ok(listing.flatten().filter_map(|entry| {
@@ -54,17 +54,17 @@ impl Dir {
     }
 
     /// What is known of the entry itself, also when it is a link.
-    pub(super) fn stat(&self, name: &OsStr) -> io::Result<rustix::fs::Stat> {
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<rustix::fs::Stat> {
         Ok(rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// The directory of this name.
-    pub(super) fn dir(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn dir(&self, name: &OsStr) -> io::Result<Self> {
         self.open(name, OFlags::DIRECTORY).map(Self)
     }
 
     /// What has this name, opened for reading without ever waiting for it.
-    pub(super) fn file(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn file(&self, name: &OsStr) -> io::Result<File> {
         self.open(name, OFlags::NONBLOCK).map(File::from)
     }
 

@@ -1,4 +1,4 @@
-//! `files.read_file`: lines of one file, or a picture.
+//! `files.read_file`: lines of one file, or the whole of a picture, a document or an archive.
 
 use std::io::{BufRead, BufReader, Read as _};
 
@@ -8,6 +8,7 @@ use toolplane_records::error::ToolError;
 
 use super::place::{open_file, refused, relative};
 use super::site::{FileTool, Site, Stop};
+use crate::artifacts::media_type;
 use crate::failure::{execution_failed, invalid_input};
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text::without_cut_end;
@@ -18,8 +19,8 @@ const MAX_LINES: u64 = 100_000;
 const MAX_BYTES: usize = 1024 * 1024;
 /// Most bytes looked through to find the first line.
 const MAX_SKIPPED: u64 = 1024 * 1024 * 1024;
-/// Largest picture that is given.
-const MAX_PICTURE: u64 = 8 * 1024 * 1024;
+/// Largest file that is given as a whole.
+const MAX_WHOLE: u64 = 8 * 1024 * 1024;
 /// Beginning of a file in which NUL means that it is no text.
 const BINARY_CHECK: usize = 8192;
 
@@ -51,7 +52,7 @@ struct ReadReport {
 }
 
 #[derive(Debug, Serialize)]
-struct PictureReport {
+struct WholeReport {
     path: String,
     size_bytes: u64,
     media_type: &'static str,
@@ -76,9 +77,9 @@ impl FileTool for Read {
         let mut source = BufReader::with_capacity(64 * 1024, file);
         let failed = |error: std::io::Error| refused(&input.path, &error);
         let beginning = source.fill_buf().map_err(failed)?;
-        if let Some(media_type) = picture(beginning).filter(|_| size_bytes <= MAX_PICTURE) {
+        if let Some(media_type) = whole_kind(&input.path, beginning).filter(|_| size_bytes <= MAX_WHOLE) {
             let mut bytes = Vec::new();
-            source.take(MAX_PICTURE).read_to_end(&mut bytes).map_err(failed)?;
+            source.take(MAX_WHOLE).read_to_end(&mut bytes).map_err(failed)?;
             return Ok(shown(&input.path, media_type, bytes));
         }
         if beginning[..beginning.len().min(BINARY_CHECK)].contains(&0) {
@@ -95,15 +96,11 @@ impl FileTool for Read {
     }
 }
 
-/// The media type of a picture that models are shown, by its first bytes.
-fn picture(beginning: &[u8]) -> Option<&'static str> {
-    match beginning {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
+/// What a file is that is given as a whole: one of a kind that nobody reads as text, and that its first bytes tell.
+fn whole_kind(path: &str, beginning: &[u8]) -> Option<&'static str> {
+    let kind = media_type::of(path, beginning);
+    let is_text = kind.starts_with("text/") || beginning.is_empty() || kind == BYTES;
+    (!is_text && media_type::is_told_by_bytes(beginning)).then_some(kind)
 }
 
 struct LineWindow {
@@ -113,10 +110,11 @@ struct LineWindow {
     more: bool,
 }
 
-/// A picture as a whole.
+/// The file as a whole.
 fn shown(path: &str, media_type: &'static str, bytes: Vec<u8>) -> Outcome {
-    let report = PictureReport { path: path.to_owned(), size_bytes: bytes.len() as u64, media_type };
-    let text = format!("[image: {media_type}, {} bytes]", bytes.len());
+    let report = WholeReport { path: path.to_owned(), size_bytes: bytes.len() as u64, media_type };
+    let kind = if media_type.starts_with("image/") { "image" } else { "file" };
+    let text = format!("[{kind}: {media_type}, {} bytes]", bytes.len());
     let exact = Exact::answer(bytes, media_type, &text);
     Outcome::text(text).structured(&report).exactly(Some(exact))
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use reqwest::StatusCode;
@@ -14,12 +16,13 @@ use toolplane_records::evidence::NativeIds;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_sandbox::OutputFile;
 use url::Url;
 
+use super::spill::{Body, Spill};
 use super::{Sent, unreachable};
 use crate::credentials::CredentialSource;
 use crate::failure::too_large;
-use crate::masked;
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::progress::{Counts, Meter};
 use crate::text::without_cut_end;
@@ -54,24 +57,38 @@ pub(crate) struct Read {
     pub(crate) url: Url,
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
+    /// All of it, or its beginning where it is in a file.
     pub(crate) body: Bytes,
+    pub(crate) file: Option<Arc<OutputFile>>,
+    pub(crate) total_bytes: u64,
     /// Why it is not all there is.
     pub(crate) cut: Option<ToolError>,
     pub(crate) truncated: bool,
 }
 
-/// Reads at most `most` bytes of the body, and takes secrets out of all of it.
-pub(crate) async fn read(sent: Sent, most: u64, meter: &mut Meter, credentials: &CredentialSource) -> Read {
+/// Reads at most `most` bytes of the body, and takes secrets out of all of it. What is large goes to a file in `outputs`, if there is such
+/// a directory.
+pub(crate) async fn read(
+    sent: Sent,
+    most: u64,
+    outputs: Option<&Path>,
+    meter: &mut Meter,
+    credentials: &CredentialSource,
+) -> Read {
     let Sent { mut url, mut response, injections } = sent;
     let (status, mut headers) = (response.status(), response.headers().clone());
-    let mut body = Vec::new();
+    let mask = credentials.mask();
+    let mut spill = Spill::new(outputs, mask.clone(), is_json(&headers));
     let (mut truncated, mut cut) = (false, None);
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                let room = usize::try_from(most).unwrap_or(usize::MAX) - body.len();
-                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-                meter.note(Counts { bytes_read: Some(body.len() as u64), ..Counts::default() });
+                let room = usize::try_from(most - spill.come).unwrap_or(usize::MAX);
+                if let Err(error) = spill.push(&chunk[..chunk.len().min(room)]).await {
+                    cut = Some(not_written(&error, status));
+                    break;
+                }
+                meter.note(Counts { bytes_read: Some(spill.come), ..Counts::default() });
                 if chunk.len() > room {
                     truncated = true;
                     let status = status.as_u16();
@@ -81,7 +98,7 @@ pub(crate) async fn read(sent: Sent, most: u64, meter: &mut Meter, credentials: 
             }
             Ok(None) => break,
             Err(error) => {
-                cut = Some(broken(&unreachable(&error, &url), body.len(), status));
+                cut = Some(broken(&unreachable(&error, &url), spill.come, status));
                 break;
             }
         }
@@ -90,17 +107,29 @@ pub(crate) async fn read(sent: Sent, most: u64, meter: &mut Meter, credentials: 
     drop(response);
     url.set_query(None);
     url.set_fragment(None);
-    let mask = credentials.mask();
     if !mask.is_empty() {
-        body = masked::body(&mask, body, is_json(&headers), cut.is_some());
         masked_headers(&mask, &mut headers);
     }
+    let body = spill.finish(cut.is_some()).await.unwrap_or_else(|error| {
+        cut = Some(not_written(&error, status));
+        Body::default()
+    });
     drop(injections);
-    Read { url, status, headers, body: Bytes::from(body), cut, truncated }
+    let Body { held, file, total_bytes } = body;
+    Read { url, status, headers, body: Bytes::from(held), file, total_bytes, cut, truncated }
+}
+
+/// The server has answered, and this worker has no room for it.
+fn not_written(error: &std::io::Error, status: StatusCode) -> ToolError {
+    let status = status.as_u16();
+    let message = format!("the server answered (status {status}), and the answer cannot be written to disk: {error}");
+    let mut error = ToolError::of(codes::RESULT_NOT_KEPT, message);
+    error.side_effects = Some("completed".to_owned());
+    error
 }
 
 /// The server was reached, and broke its own word.
-fn broken(error: &ToolError, bytes: usize, status: StatusCode) -> ToolError {
+fn broken(error: &ToolError, bytes: u64, status: StatusCode) -> ToolError {
     let message = format!("{} after {bytes} bytes (status {})", error.message, status.as_u16());
     let (class, advice) = (ErrorClass::ExecutionFailed, Recoverability::ChangeArguments);
     ToolError::new(codes::HTTP_UNREACHABLE, class, advice, message)
@@ -116,37 +145,43 @@ fn masked_headers(mask: &Mask, headers: &mut HeaderMap) {
 
 /// The outcome of a request of a caller.
 pub(super) fn outcome(read: Read) -> Outcome {
-    let outcome = shown(&read.url, read.status, &read.headers, &read.body, read.truncated);
+    let outcome = shown(&read);
     match read.cut.or_else(|| status_error(read.status, &read.headers)) {
         Some(error) => outcome.failed(error),
         None => outcome,
     }
 }
 
-fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], truncated: bool) -> Outcome {
-    let whole = if truncated { without_cut_end(body) } else { body };
+fn shown(read: &Read) -> Outcome {
+    let Read { url, status, headers, body, file, total_bytes, truncated, .. } = read;
+    let is_part = *truncated || file.is_some();
+    let whole = if is_part { without_cut_end(body) } else { body };
     let encoded = headers.get(header::CONTENT_ENCODING).is_some_and(|value| value.as_bytes() != b"identity");
     let text = std::str::from_utf8(whole).ok().filter(|text| !encoded && !text.contains('\0'));
     let limits = JsonLimits { max_bytes: body.len(), ..JsonLimits::default() };
     let json = text
-        .filter(|_| is_json(headers) && !truncated)
+        .filter(|_| is_json(headers) && !is_part)
         .and_then(|text| JsonPayload::ingest(text.trim().to_owned().into_bytes(), &limits).ok());
     let report = HttpReport {
         status: status.as_u16(),
         url: url.to_string(),
         headers: bounded(headers),
-        body_bytes: body.len() as u64,
-        truncated,
+        body_bytes: *total_bytes,
+        truncated: *truncated,
         binary: text.is_none(),
         json,
     };
     let view = text.map_or_else(|| String::from_utf8_lossy(body), Cow::Borrowed);
-    let exact = Exact::answer(Bytes::copy_from_slice(body), media_type(headers), &view);
+    let mut exact = Exact::answer(body.clone(), media_type(headers), &view);
+    if file.is_some() {
+        // What is shown of it is made from the file.
+        exact = Exact { file: file.clone(), total_bytes: *total_bytes, is_text: false, ..exact };
+    }
     let mut outcome = Outcome::text(view.into_owned()).structured(&report).exactly(Some(exact));
-    outcome.output_bytes = body.len() as u64;
+    outcome.output_bytes = *total_bytes;
     outcome.evidence = Some(JsonPayload::of(&HttpEvidence {
         status: status.as_u16(),
-        body_bytes: body.len() as u64,
+        body_bytes: *total_bytes,
         native_ids: native_ids(headers),
     }));
     outcome

@@ -67,6 +67,13 @@ async fn a_picture_is_given_as_it_is() {
     let outcome = run(workspace.path(), "files.read_file", json!({"path": "a.png"})).await;
     assert_eq!((&outcome.exact[0].bytes[..], outcome.exact[0].media_type.as_str()), (&picture[..], "image/png"));
     assert_eq!(structured(&outcome), json!({"path": "a.png", "size_bytes": 13, "media_type": "image/png"}));
+    for (name, bytes, kind) in
+        [("a.pdf", &b"%PDF-1.7\n"[..], "application/pdf"), ("b", b"PK\x03\x04\0", "application/zip")]
+    {
+        fs::write(workspace.path().join(name), bytes).unwrap();
+        let outcome = run(workspace.path(), "files.read_file", json!({"path": name})).await;
+        assert_eq!((&outcome.exact[0].bytes[..], outcome.exact[0].media_type.as_str()), (bytes, kind));
+    }
 }
 
 #[tokio::test]

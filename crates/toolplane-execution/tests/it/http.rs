@@ -192,3 +192,33 @@ async fn headers_that_are_not_for_callers_are_refused() {
     assert_eq!(failure(&outcome).0, "invalid_arguments");
     assert_eq!(failure(&fetch(json!({"url": "not a url"})).await).0, "invalid_arguments");
 }
+
+/// A body goes to a file as it comes, and what is kept of it is what came.
+#[tokio::test]
+async fn a_large_body_is_in_a_file_and_not_in_memory() {
+    let server = server().await;
+    let folder = tempfile::tempdir().unwrap();
+    let large = crate::server::large();
+    let run = async |most: u64| {
+        let mut options = ToolboxOptions::new(folder.path());
+        options.outputs = Some(folder.path().join("outputs"));
+        let toolbox = toolbox_with(options, Arc::new(Names)).await;
+        let url = format!("http://ok.test:{}/large", server.address.port());
+        let binding = HttpBinding { max_response_bytes: Some(most), ..allowed() };
+        execute(&toolbox, &call(ExecutionBinding::Http(binding), json!({ "url": url }))).await
+    };
+    let outcome = run(16 << 20).await;
+    assert!(outcome.is_success(), "{outcome:?}");
+    let kept = &outcome.exact[0];
+    assert!(kept.bytes.len() <= 64 * 1024 && text(&outcome).len() <= 64 * 1024, "its beginning alone is held");
+    let file = kept.file.as_ref().unwrap();
+    assert!(std::fs::read(file.path()).unwrap() == large.as_bytes());
+    assert_eq!((kept.total_bytes, kept.media_type.as_str()), (large.len() as u64, "text/csv"));
+    assert_eq!(structured(&outcome)["body_bytes"], json!(large.len()));
+    // What is declared as the most is the most.
+    let cut = run(2 << 20).await;
+    assert_eq!(failure(&cut).1, "exec.output_limit");
+    assert_eq!(cut.exact[0].file.as_ref().unwrap().size_bytes(), 2 << 20);
+    drop((outcome, cut));
+    assert_eq!(std::fs::read_dir(folder.path().join("outputs")).unwrap().count(), 0);
+}

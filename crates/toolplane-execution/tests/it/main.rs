@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
 
 mod api;
+mod artifacts;
 mod credentials;
 mod denied;
 mod files;

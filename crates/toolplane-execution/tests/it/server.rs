@@ -72,6 +72,7 @@ async fn serve(mut stream: TcpStream, elsewhere: String) -> Option<()> {
             (head("Content-Type: application/json\r\nContent-Length: 99999999999999\r\n") + "\u{fffd}short").into()
         }
         "/gzip" => [head("Content-Encoding: gzip\r\n").into_bytes(), vec![0x1f; 10 << 20]].concat(),
+        "/large" => [head("Content-Type: text/csv\r\n").into_bytes(), large().into_bytes()].concat(),
         "/binary" => [head("").into_bytes(), vec![0, 159, 146, 150]].concat(),
         "/flood" => return flood(stream, head("Content-Type: application/json\r\n"), Duration::ZERO).await,
         "/drip" => return flood(stream, head(""), Duration::from_millis(50)).await,
@@ -79,6 +80,11 @@ async fn serve(mut stream: TcpStream, elsewhere: String) -> Option<()> {
     };
     stream.write_all(&answer).await.ok()?;
     stream.shutdown().await.ok()
+}
+
+/// More text than is held in memory of a body.
+pub(crate) fn large() -> String {
+    (0..300_000).map(|row| format!("{row},{row}\n")).collect()
 }
 
 /// Writes without end: fast in large pieces, or slowly byte by byte.

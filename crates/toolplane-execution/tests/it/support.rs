@@ -48,6 +48,7 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         input: JsonPayload::of(&input),
         context_modifiers: false,
         partial_results: false,
+        expected_files: Vec::new(),
         limits: CallLimits { timeout: Some(Duration::from_secs(60)), ..CallLimits::default() },
         place: CallPlace::default(),
         attempt: CallAttempt { number: 1, idempotency_key: "key-1".into(), fence: 7, lock_fence: 9 },

@@ -44,6 +44,7 @@ impl From<&records::ArtifactRef> for v1::ArtifactRef {
             digest: field::text(&record.digest),
             version: record.version.clone(),
             relation: record.relation.clone(),
+            payload: field::out(&record.payload),
         }
     }
 }
@@ -59,6 +60,7 @@ impl TryFrom<v1::ArtifactRef> for records::ArtifactRef {
             digest: field::optional_id("digest", &message.digest)?,
             version: message.version,
             relation: message.relation,
+            payload: field::optional("payload", message.payload)?,
         })
     }
 }

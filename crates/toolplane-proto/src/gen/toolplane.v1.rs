@@ -2789,6 +2789,9 @@ pub struct ArtifactRef {
     /// How it relates to its source.
     #[prost(string, tag = "6")]
     pub relation: ::prost::alloc::string::String,
+    /// Where its bytes are, when the cluster keeps them itself: ReadPayload reads them, by uri or digest.
+    #[prost(message, optional, tag = "7")]
+    pub payload: ::core::option::Option<PayloadRef>,
 }
 /// One place in a distributed trace (W3C trace context).
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -110,6 +110,7 @@ fn artifact() -> ArtifactRef {
         digest: Some(Digest::of(b"artifact")),
         version: "3".to_owned(),
         relation: "derived_from".to_owned(),
+        payload: Some(payload_ref("artifact")),
     }
 }
 

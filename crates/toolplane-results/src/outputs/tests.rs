@@ -134,17 +134,38 @@ async fn a_picture_is_one_and_the_text_stands_for_it_where_it_is_not_kept() {
     let said = ContentBlock::Text { text: "[image: image/png, 3 bytes]".to_owned() };
     let shelf = Shelf::default();
     let mut keeper_of = keeper(&shelf, 150, Handling::default());
-    for media_type in ["image/png", "audio/wav", "video/mp4", "application/zip"] {
+    for media_type in ["image/png", "audio/wav", "video/mp4", "application/zip", "application/x-unknown"] {
         keeper_of.show(said.clone(), Some(bytes(media_type, b"\x89PN"))).await;
     }
     let kinds: Vec<&str> = keeper_of.finish().content.iter().map(kind).collect();
-    assert_eq!(kinds, ["image", "audio", "video", "persisted_output_ref"]);
+    assert_eq!(kinds, ["image", "audio", "video", "file", "persisted_output_ref"]);
     let refuses = Shelf { refuses: true, ..Shelf::default() };
     let mut keeper = keeper(&refuses, 150, Handling::default());
     keeper.show(said.clone(), Some(bytes("image/png", b"\x89PN"))).await;
     let outputs = keeper.finish();
     assert_eq!(outputs.content, [said]);
     assert!(outputs.loss.is_some(), "a picture that is not kept is lost");
+}
+
+#[tokio::test]
+async fn a_file_that_was_left_is_named_and_lost_where_it_is_not_kept() {
+    let shelf = Shelf::default();
+    let mut keeper_of = keeper(&shelf, 150, Handling::default());
+    keeper_of.artifact("out/a.csv", &bytes("text/csv", b"a,b")).await;
+    let outputs = keeper_of.finish();
+    let [ContentBlock::ArtifactRef { artifact }] = &outputs.content[..] else { panic!("{:?}", outputs.content) };
+    let kept = artifact.payload.as_ref().unwrap();
+    assert_eq!((artifact.artifact_id.as_str(), artifact.media_type.as_str()), ("out/a.csv", "text/csv"));
+    assert_eq!((artifact.uri.as_str(), artifact.digest, kept.size_bytes), (&*kept.uri, Some(kept.digest), 3));
+    assert_eq!(
+        (outputs.decided[0].name.as_str(), &*outputs.decided[0].decision.reason),
+        ("artifact", "artifact_of_tool")
+    );
+    let refuses = Shelf { refuses: true, ..Shelf::default() };
+    let mut keeper = keeper(&refuses, 150, Handling::default());
+    keeper.artifact("out/a.csv", &bytes("text/csv", b"a,b")).await;
+    let outputs = keeper.finish();
+    assert!(outputs.content.is_empty() && outputs.loss.is_some(), "{outputs:?}");
 }
 
 #[tokio::test]
@@ -190,6 +211,7 @@ fn kind(block: &ContentBlock) -> &'static str {
         ContentBlock::Image { .. } => "image",
         ContentBlock::Audio { .. } => "audio",
         ContentBlock::Video { .. } => "video",
+        ContentBlock::File { .. } => "file",
         ContentBlock::PersistedOutputRef { .. } => "persisted_output_ref",
         _ => "other",
     }

@@ -116,6 +116,10 @@ pub struct SandboxConfig {
     pub output_kept_bytes: u64,
     /// Bytes of each output stream after which the tree is ended.
     pub output_max_bytes: u64,
+    /// Bytes of all files together that are kept of what one tree leaves as artifacts.
+    pub artifact_bytes: u64,
+    /// How many such files.
+    pub artifact_files: u32,
     /// Time between SIGTERM and SIGKILL when a process tree is ended.
     pub grace_ms: u64,
 }
@@ -131,6 +135,8 @@ impl Default for SandboxConfig {
             scratch_bytes: 256 * 1024 * 1024,
             output_kept_bytes: 16 * 1024 * 1024,
             output_max_bytes: 16 * 1024 * 1024,
+            artifact_bytes: 256 * 1024 * 1024,
+            artifact_files: 64,
             grace_ms: 2_000,
         }
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::refs::ArtifactRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ResultStatus;
@@ -29,6 +30,8 @@ pub(crate) struct ExecutionReport {
     /// One line for logs.
     pub(crate) summary: String,
     pub(crate) content: Vec<ContentBlock>,
+    /// Files it has left, all of them kept.
+    pub(crate) artifacts: Vec<ArtifactRef>,
     pub(crate) structured_content: Option<JsonPayload>,
     pub(crate) error: Option<ToolError>,
     /// Outputs in the object store.
@@ -49,6 +52,7 @@ impl ExecutionReport {
             status: ResultStatus::Failed,
             summary: error.message.clone(),
             content: Vec::new(),
+            artifacts: Vec::new(),
             structured_content: None,
             error: Some(error),
             persisted: Vec::new(),
@@ -85,8 +89,15 @@ impl ExecutionReport {
         let values = self.structured_content.iter().chain(&self.evidence).chain(&self.context_modifiers);
         let values: usize = values.map(|value| value.text().len()).sum();
         let error = self.error.as_ref().map_or(0, |error| 3 * error.message.len());
-        FRAME_BYTES * (1 + self.persisted.len()) + self.summary.len() + content + values + error
+        let artifacts: usize = self.artifacts.iter().map(artifact_bytes).sum();
+        FRAME_BYTES * (1 + self.persisted.len()) + self.summary.len() + content + values + error + artifacts
     }
+}
+
+fn artifact_bytes(artifact: &ArtifactRef) -> usize {
+    let ArtifactRef { artifact_id, uri, media_type, payload, .. } = artifact;
+    let payload = payload.as_ref().map_or(0, |payload| 160 + payload.uri.len() + payload.media_type.len());
+    256 + artifact_id.len() + uri.len() + media_type.len() + payload
 }
 
 fn shown_bytes(block: &ContentBlock) -> usize {
@@ -99,6 +110,7 @@ fn shown_bytes(block: &ContentBlock) -> usize {
         ContentBlock::EmbeddedResource { uri, media_type, text: Some(text), payload: None } => {
             uri.len() + media_type.len() + text.len()
         }
+        ContentBlock::ArtifactRef { artifact } => artifact_bytes(artifact),
         _ => FRAME_BYTES + block.text().map_or(0, str::len),
     }
 }

@@ -34,6 +34,7 @@ fn ended_with(name: &str, text: &str) -> Arc<Ended> {
         status: ResultStatus::Succeeded,
         summary: String::new(),
         content: vec![ContentBlock::Text { text: text.to_owned() }],
+        artifacts: Vec::new(),
         structured_content: None,
         error: None,
         persisted: vec![],

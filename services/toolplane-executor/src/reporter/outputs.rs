@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolplane_execution::{Exact, Outcome};
+use toolplane_execution::{Artifact, Exact, Outcome};
 use toolplane_records::ids::DecisionId;
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::result::ContentBlock;
@@ -68,6 +69,9 @@ pub(super) async fn report(uploads: Uploads<'_>, frame: &Frame, outcome: Outcome
         };
         keeper.show(block, whole).await;
     }
+    for artifact in &outcome.artifacts {
+        left(&mut keeper, artifact).await;
+    }
     let structured_content = match outcome.structured_content {
         Some(value) => keeper.structured(value, false).await,
         None => None,
@@ -83,8 +87,14 @@ pub(super) async fn report(uploads: Uploads<'_>, frame: &Frame, outcome: Outcome
         }
         (status, error, _) => (status, error),
     };
+    let artifacts = content.iter().filter_map(|block| match block {
+        ContentBlock::ArtifactRef { artifact } => Some(artifact.clone()),
+        _ => None,
+    });
+    let artifacts = artifacts.collect();
     ExecutionReport {
         status,
+        artifacts,
         summary: format!("{status} after {} ms with {given} bytes", frame.duration.as_millis()),
         content,
         structured_content,
@@ -96,6 +106,23 @@ pub(super) async fn report(uploads: Uploads<'_>, frame: &Frame, outcome: Outcome
         evidence: outcome.evidence.filter(|evidence| evidence.size() <= frame.inline_bytes),
         context_modifiers: outcome.context_modifiers,
     }
+}
+
+/// Keeps a file that was left, and refers to it by its path in the workspace.
+async fn left(keeper: &mut Keeper<Uploads<'_>>, artifact: &Artifact) {
+    let Artifact { path, media_type, file } = artifact;
+    let seen = on_disk(None, file).await;
+    let on_disk = match seen {
+        Ok(on_disk) => on_disk,
+        Err(error) => {
+            tracing::warn!(path = %file.path().display(), %error, "a file that was left cannot be read");
+            return keeper.lost(path);
+        }
+    };
+    let media_type = checked(media_type.clone(), &on_disk);
+    let total_bytes = on_disk.size_bytes;
+    let whole = Whole { media_type, body: Body::File(Arc::new(on_disk)), end: None, total_bytes, is_shown: false };
+    keeper.artifact(path, &whole).await;
 }
 
 fn keeper<'a>(uploads: Uploads<'a>, frame: &Frame) -> Keeper<Uploads<'a>> {
@@ -121,9 +148,10 @@ async fn whole(exact: &Exact) -> Whole {
     let Exact { media_type, bytes, end, total_bytes, .. } = exact.clone();
     let whole = Whole { media_type, body: Body::Held(bytes), end, total_bytes, is_shown };
     let Some(file) = &exact.file else { return whole };
-    match on_disk(exact, file).await {
+    let rest = exact.end.as_ref().map(|end| (end, exact.total_bytes));
+    match on_disk(rest, file).await {
         Ok(on_disk) => {
-            let media_type = if on_disk.sample.facts().chars.is_some() { whole.media_type } else { BYTES.to_owned() };
+            let media_type = checked(whole.media_type, &on_disk);
             Whole { media_type, body: Body::File(Arc::new(on_disk)), ..whole }
         }
         Err(error) => {
@@ -133,8 +161,15 @@ async fn whole(exact: &Exact) -> Whole {
     }
 }
 
-/// Reads the file of an output once, for all that is to be known of it.
-async fn on_disk(exact: &Exact, file: &OutputFile) -> io::Result<OutputOnDisk> {
+/// What begins as a text may go on as something else.
+fn checked(media_type: String, on_disk: &OutputOnDisk) -> String {
+    let wrong = media_type.starts_with("text/") && on_disk.sample.facts().chars.is_none();
+    if wrong { BYTES.to_owned() } else { media_type }
+}
+
+/// Reads the file of an output once, for all that is to be known of it. Of the `rest` of the output, which is not in the file, the end is
+/// known, and how many bytes there were in all.
+async fn on_disk(rest: Option<(&Bytes, u64)>, file: &OutputFile) -> io::Result<OutputOnDisk> {
     let mut source = tokio::fs::File::open(file.path()).await?;
     let (mut hash, mut sample, mut piece) = (Sha256::new(), Sampler::new(PreviewLimits::default()), vec![0; PIECE]);
     loop {
@@ -145,8 +180,8 @@ async fn on_disk(exact: &Exact, file: &OutputFile) -> io::Result<OutputOnDisk> {
         hash.update(&piece[..length]);
         sample.push(&piece[..length]);
     }
-    if let Some(end) = &exact.end {
-        sample.skip(exact.total_bytes.saturating_sub(file.size_bytes() + end.len() as u64));
+    if let Some((end, total_bytes)) = rest {
+        sample.skip(total_bytes.saturating_sub(file.size_bytes() + end.len() as u64));
         sample.push(end);
     }
     let digest = Digest::from_bytes(hash.finalize().into());

@@ -51,6 +51,7 @@ fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolErro
             binding: field::required("binding", dispatch.binding).map_err(unreadable)?,
             input,
             context_modifiers: dispatch.supports_context_modifiers,
+            expected_files: if dispatch.supports_artifacts { dispatch.artifact_expectations } else { Vec::new() },
             partial_results: dispatch.supports_partial_results && !dispatch.hooks_follow,
             limits: CallLimits { timeout: Some(timeout), max_output_bytes: limits.max_output_bytes },
             place: CallPlace {

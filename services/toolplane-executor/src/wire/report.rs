@@ -111,9 +111,9 @@ fn outcome(report: &ExecutionReport) -> v1::ExecutionOutcome {
         duration_ms: millis(report.duration),
         evidence: field::out(&report.evidence),
         context_modifiers: field::outs(&report.context_modifiers),
-        // A worker of ours makes no resources or artifacts, does not redact, and asks no hooks.
+        artifact_refs: field::outs(&report.artifacts),
+        // A worker of ours makes no resources, does not redact, and asks no hooks.
         resource_refs: Vec::new(),
-        artifact_refs: Vec::new(),
         redaction_state: 0,
         hooks: Vec::new(),
         // The scheduler knows it by the lease and the hello.
@@ -141,6 +141,7 @@ mod tests {
     use prost::Message as _;
     use toolplane_records::error::ToolError;
     use toolplane_records::payload::JsonPayload;
+    use toolplane_records::refs::ArtifactRef;
     use toolplane_records::result::ContentBlock;
     use toolplane_records::time::Timestamp;
     use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
@@ -155,6 +156,7 @@ mod tests {
         for size in [0, 10, 1_000, 100_000] {
             let text = || "é".repeat(size);
             let value = || JsonPayload::of(&text());
+            let artifact = ArtifactRef { artifact_id: text(), ..ArtifactRef::default() };
             let error = ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, text());
             let report = ExecutionReport {
                 status: ResultStatus::Canceled,
@@ -175,8 +177,10 @@ mod tests {
                         text: Some(text()),
                         payload: None,
                     },
+                    ContentBlock::ArtifactRef { artifact: artifact.clone() },
                     ContentBlock::Empty,
                 ],
+                artifacts: vec![artifact; 2],
                 structured_content: Some(value()),
                 error: Some(error),
                 persisted: Vec::new(),

@@ -20,8 +20,9 @@ pub(super) mod sink;
 pub(crate) struct FetchArgs {
     /// The call that keeps them.
     invocation: String,
-    /// Which reference of the call, by uri or `sha256:` digest; the first one of its result when absent.
-    #[arg(long = "ref", value_name = "URI|DIGEST")]
+    /// Which reference of the call: by uri, `sha256:` digest, or the name of an artifact it has left (`out/report.csv`); the first one
+    /// of its result when absent.
+    #[arg(long = "ref", value_name = "URI|DIGEST|NAME")]
     reference: Option<String>,
     /// First byte.
     #[arg(long, default_value_t = 0)]
@@ -42,7 +43,8 @@ pub(crate) struct FetchArgs {
 pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let selector = match &args.reference {
         Some(text) if text.starts_with("sha256:") => Selector::Digest(text.clone()),
-        Some(uri) => Selector::Uri(uri.clone()),
+        Some(uri) if uri.starts_with("payload:") || uri.contains("://") => Selector::Uri(uri.clone()),
+        Some(name) => artifact(&args.invocation, name, connection).await?,
         None => first_reference(&args.invocation, connection).await?,
     };
     let whole = args.offset == 0 && args.limit == 0;
@@ -68,13 +70,29 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
 }
 
 async fn first_reference(invocation_id: &str, connection: &Connection) -> Result<Selector, Failure> {
-    let request = v1::GetResultRequest { invocation_id: invocation_id.to_owned(), ..Default::default() };
-    let result = connection.invocations().get_result(request).await?.into_inner().result.unwrap_or_default();
+    let result = result(invocation_id, connection).await?;
     let kept = result.content.iter().chain(&result.model_facing_content).find_map(v1::ContentBlock::kept);
     let kept = kept.map(|kept| Selector::Uri(kept.uri.clone()));
     kept.ok_or_else(|| {
         Failure::Usage(format!("the result of `{invocation_id}` keeps nothing by reference; `toolplane get result {invocation_id}` shows it"))
     })
+}
+
+/// The artifact of that name.
+async fn artifact(invocation_id: &str, name: &str, connection: &Connection) -> Result<Selector, Failure> {
+    let result = result(invocation_id, connection).await?;
+    let named = result.artifact_refs.iter().filter(|artifact| artifact.artifact_id == name);
+    let kept = named.filter_map(|artifact| artifact.payload.as_ref()).next();
+    kept.map(|kept| Selector::Uri(kept.uri.clone())).ok_or_else(|| {
+        let names: Vec<&str> = result.artifact_refs.iter().map(|artifact| artifact.artifact_id.as_str()).collect();
+        let there = if names.is_empty() { "it left none".to_owned() } else { format!("it left {}", names.join(", ")) };
+        Failure::Usage(format!("`{invocation_id}` keeps no artifact `{name}`; {there}"))
+    })
+}
+
+async fn result(invocation_id: &str, connection: &Connection) -> Result<v1::ToolResult, Failure> {
+    let request = v1::GetResultRequest { invocation_id: invocation_id.to_owned(), ..Default::default() };
+    Ok(connection.invocations().get_result(request).await?.into_inner().result.unwrap_or_default())
 }
 
 /// What has been received.

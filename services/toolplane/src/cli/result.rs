@@ -63,8 +63,13 @@ pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -
     for link in &result.resource_refs {
         out.note(&format!("resource {}  {}", link.resource_id, link.uri))?;
     }
-    for artifact in &result.artifact_refs {
-        out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri))?;
+    let shown = |artifact: &v1::ArtifactRef| {
+        let of_it =
+            |block: &v1::ContentBlock| matches!(&block.block, Some(Block::ArtifactRef(told)) if told == artifact);
+        result.content.iter().any(of_it)
+    };
+    for told in result.artifact_refs.iter().filter(|told| !shown(told)) {
+        artifact(told, &result.invocation_id, out)?;
     }
     if let Some(error) = &result.error {
         failure(error, out)?;
@@ -96,7 +101,7 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &
         }
         Some(Block::Empty(_)) => out.note("(the tool had nothing to say)"),
         Some(Block::ResourceLink(link)) => out.note(&format!("resource {}  {}", link.resource_id, link.uri)),
-        Some(Block::ArtifactRef(artifact)) => out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri)),
+        Some(Block::ArtifactRef(told)) => artifact(told, invocation_id, out),
         Some(Block::HandoffRef(handoff)) => {
             out.note(&format!("handed on to {}  {}  {}", handoff.target, handoff.handoff_id, handoff.uri))
         }
@@ -124,6 +129,25 @@ fn given(text: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     match beside {
         Beside::Nothing => out.content(text),
         Beside::OwnLines => out.block(text),
+    }
+}
+
+/// A deliverable, and how to read it where the cluster keeps it.
+fn artifact(told: &v1::ArtifactRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
+    let v1::ArtifactRef { artifact_id, uri, payload, .. } = told;
+    let Some(kept) = payload else { return out.note(&format!("artifact {artifact_id}  {uri}")) };
+    let size = bytes(kept.size_bytes);
+    out.note(&format!("artifact {artifact_id}  {size}, {}, {}", kept.media_type, kept.digest))?;
+    let name = shell_word(artifact_id);
+    out.note(&format!("  read it with `toolplane fetch {invocation_id} --ref {name}` (--offset, --limit, -O FILE)"))
+}
+
+/// A name as one word of a command line.
+fn shell_word(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
+    match name.bytes().all(plain) && !name.is_empty() {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
     }
 }
 

@@ -22,19 +22,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from toolplane.v1 import payload_pb2 as toolplane_dot_v1_dot_payload__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17toolplane/v1/refs.proto\x12\x0ctoolplane.v1\"\x9d\x01\n\x0bResourceRef\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0b\n\x03uri\x18\x02 \x01(\t\x12\x12\n\nmedia_type\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x17\n\nsize_bytes\x18\x05 \x01(\x04H\x00\x88\x01\x01\x12\x0e\n\x06\x61\x63\x63\x65ss\x18\x06 \x01(\t\x12\x10\n\x08relation\x18\x07 \x01(\tB\r\n\x0b_size_bytes\"v\n\x0b\x41rtifactRef\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\x12\x0b\n\x03uri\x18\x02 \x01(\t\x12\x12\n\nmedia_type\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\t\x12\x10\n\x08relation\x18\x06 \x01(\t\"1\n\x0cTelemetryRef\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0f\n\x07span_id\x18\x02 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17toolplane/v1/refs.proto\x12\x0ctoolplane.v1\x1a\x1atoolplane/v1/payload.proto\"\x9d\x01\n\x0bResourceRef\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0b\n\x03uri\x18\x02 \x01(\t\x12\x12\n\nmedia_type\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x17\n\nsize_bytes\x18\x05 \x01(\x04H\x00\x88\x01\x01\x12\x0e\n\x06\x61\x63\x63\x65ss\x18\x06 \x01(\t\x12\x10\n\x08relation\x18\x07 \x01(\tB\r\n\x0b_size_bytes\"\xa1\x01\n\x0b\x41rtifactRef\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\x12\x0b\n\x03uri\x18\x02 \x01(\t\x12\x12\n\nmedia_type\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\t\x12\x10\n\x08relation\x18\x06 \x01(\t\x12)\n\x07payload\x18\x07 \x01(\x0b\x32\x18.toolplane.v1.PayloadRef\"1\n\x0cTelemetryRef\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0f\n\x07span_id\x18\x02 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.refs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RESOURCEREF']._serialized_start=42
-  _globals['_RESOURCEREF']._serialized_end=199
-  _globals['_ARTIFACTREF']._serialized_start=201
-  _globals['_ARTIFACTREF']._serialized_end=319
-  _globals['_TELEMETRYREF']._serialized_start=321
-  _globals['_TELEMETRYREF']._serialized_end=370
+  _globals['_RESOURCEREF']._serialized_start=70
+  _globals['_RESOURCEREF']._serialized_end=227
+  _globals['_ARTIFACTREF']._serialized_start=230
+  _globals['_ARTIFACTREF']._serialized_end=391
+  _globals['_TELEMETRYREF']._serialized_start=393
+  _globals['_TELEMETRYREF']._serialized_end=442
 # @@protoc_insertion_point(module_scope)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
-use toolplane_execution::{Exact, Outcome};
+use toolplane_execution::{Artifact, Exact, Outcome};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{InvocationId, LeaseId};
 use toolplane_records::payload::JsonPayload;
@@ -56,6 +56,9 @@ struct Entry<'a> {
     /// The bytes of texts that are only a view of them.
     #[serde(default)]
     exact: Vec<Bytes64>,
+    /// Files it has left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<LeftFile>,
     structured_content: Option<Cow<'a, JsonPayload>>,
     error: Option<Cow<'a, ToolError>>,
     output_bytes: u64,
@@ -87,7 +90,7 @@ impl Bytes64 {
             end: exact.end.as_ref().map(|end| BASE64.encode(end)),
             total_bytes: exact.total_bytes,
             is_text: exact.is_text,
-            file: exact.file.as_ref().and_then(|file| Some(file.path().file_name()?.to_str()?.to_owned())),
+            file: exact.file.as_deref().and_then(name_of),
         }
     }
 
@@ -96,15 +99,41 @@ impl Bytes64 {
         let Self { of, media_type, bytes, end, total_bytes, is_text, file } = self;
         let bytes = BASE64.decode(bytes).ok()?.into();
         let end = end.map(|end| BASE64.decode(end)).transpose().ok()?.map(Into::into);
-        let file = file.and_then(|name| {
-            // The name of a file in that directory, and nothing else.
-            let path = outputs.join(Path::new(&name).file_name()?);
-            let found =
-                std::fs::metadata(&path).inspect_err(|error| tracing::error!(name, %error, "an output is gone"));
-            Some(Arc::new(OutputFile::adopt(path, found.ok()?.len())))
-        });
+        let file = file.and_then(|name| adopted(&name, outputs));
         Some(Exact { of, media_type, bytes, file, end, total_bytes, is_text })
     }
+}
+
+/// An artifact, of which the file is named.
+#[derive(Debug, Serialize, Deserialize)]
+struct LeftFile {
+    path: String,
+    media_type: String,
+    file: Option<String>,
+}
+
+impl LeftFile {
+    fn of(artifact: &Artifact) -> Self {
+        let Artifact { path, media_type, file } = artifact;
+        Self { path: path.clone(), media_type: media_type.clone(), file: name_of(file) }
+    }
+
+    /// Nothing when its file is gone: the scheduler misses it then, if it was expected.
+    fn read(self, outputs: &Path) -> Option<Artifact> {
+        let file = adopted(&self.file?, outputs)?;
+        Some(Artifact { path: self.path, media_type: self.media_type, file })
+    }
+}
+
+fn name_of(file: &OutputFile) -> Option<String> {
+    Some(file.path().file_name()?.to_str()?.to_owned())
+}
+
+/// The file of this name in that directory, and none elsewhere.
+fn adopted(name: &str, outputs: &Path) -> Option<Arc<OutputFile>> {
+    let path = outputs.join(Path::new(name).file_name()?);
+    let found = std::fs::metadata(&path).inspect_err(|error| tracing::error!(name, %error, "an output is gone"));
+    Some(Arc::new(OutputFile::adopt(path, found.ok()?.len())))
 }
 
 impl Finished {
@@ -123,6 +152,7 @@ impl Finished {
             status: outcome.status,
             content: Cow::from(&outcome.content),
             exact: outcome.exact.iter().map(Bytes64::of).collect(),
+            artifacts: outcome.artifacts.iter().map(LeftFile::of).collect(),
             structured_content: outcome.structured_content.as_ref().map(Cow::Borrowed),
             error: outcome.error.as_ref().map(Cow::Borrowed),
             output_bytes: outcome.output_bytes,
@@ -142,7 +172,8 @@ impl Finished {
 
     /// Its outputs in files.
     pub(super) fn files(&self) -> Vec<Arc<OutputFile>> {
-        self.outcome.exact.iter().filter_map(|exact| exact.file.clone()).collect()
+        let artifacts = self.outcome.artifacts.iter().map(|artifact| artifact.file.clone());
+        self.outcome.exact.iter().filter_map(|exact| exact.file.clone()).chain(artifacts).collect()
     }
 
     fn of(entry: Entry<'_>, outputs: &Path) -> Self {
@@ -157,6 +188,7 @@ impl Finished {
             status: entry.status,
             content: entry.content.into_owned(),
             exact: entry.exact.into_iter().filter_map(|exact| exact.read(outputs)).collect(),
+            artifacts: entry.artifacts.into_iter().filter_map(|left| left.read(outputs)).collect(),
             structured_content: entry.structured_content.map(Cow::into_owned),
             error: entry.error.map(Cow::into_owned),
             output_bytes: entry.output_bytes,

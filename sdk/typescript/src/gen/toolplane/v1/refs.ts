@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { PayloadRef } from "./payload.js";
 
 export const protobufPackage = "toolplane.v1";
 
@@ -42,6 +43,8 @@ export interface ArtifactRef {
   version: string;
   /** How it relates to its source. */
   relation: string;
+  /** Where its bytes are, when the cluster keeps them itself: ReadPayload reads them, by uri or digest. */
+  payload: PayloadRef | undefined;
 }
 
 /** One place in a distributed trace (W3C trace context). */
@@ -185,7 +188,7 @@ export const ResourceRef: MessageFns<ResourceRef> = {
 };
 
 function createBaseArtifactRef(): ArtifactRef {
-  return { artifactId: "", uri: "", mediaType: "", digest: "", version: "", relation: "" };
+  return { artifactId: "", uri: "", mediaType: "", digest: "", version: "", relation: "", payload: undefined };
 }
 
 export const ArtifactRef: MessageFns<ArtifactRef> = {
@@ -207,6 +210,9 @@ export const ArtifactRef: MessageFns<ArtifactRef> = {
     }
     if (message.relation !== "") {
       writer.uint32(50).string(message.relation);
+    }
+    if (message.payload !== undefined) {
+      PayloadRef.encode(message.payload, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -272,6 +278,14 @@ export const ArtifactRef: MessageFns<ArtifactRef> = {
             message.relation = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.payload = PayloadRef.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -295,6 +309,9 @@ export const ArtifactRef: MessageFns<ArtifactRef> = {
     message.digest = object.digest ?? "";
     message.version = object.version ?? "";
     message.relation = object.relation ?? "";
+    message.payload = (object.payload !== undefined && object.payload !== null)
+      ? PayloadRef.fromPartial(object.payload)
+      : undefined;
     return message;
   },
 };
