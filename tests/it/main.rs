@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail their test")]
 
 mod approvals;
+mod artifacts;
 mod batches;
 mod bed;
 mod call;

@@ -23,7 +23,9 @@
 //! ```
 
 mod cleaner;
+mod declared;
 mod detect;
+pub mod fields;
 mod findings;
 #[cfg(test)]
 mod fuzz;
@@ -33,6 +35,7 @@ pub mod sent;
 mod stream;
 
 pub use cleaner::Cleaner;
+pub use declared::{Declared, DeclaredRule, MAX_RULES};
 pub use detect::class_of;
 pub use findings::{Findings, taints};
 pub use policy::{Class, CleaningPolicy, PolicyError, Treatment};

@@ -165,6 +165,17 @@ impl CleaningPolicy {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) const fn of_mut(&mut self, class: Class) -> &mut Treatment {
+        match class {
+            Class::Credentials => &mut self.credentials,
+            Class::Personal => &mut self.personal,
+            Class::Invisible => &mut self.invisible,
+            Class::Instructions => &mut self.instructions,
+            Class::Markup => &mut self.markup,
+        }
+    }
+
     /// What is done about what `rule` of `class` finds.
     pub fn of_rule(&self, class: Class, rule: &str) -> Treatment {
         self.rules.get(rule).copied().unwrap_or(self.of(class))

@@ -44,6 +44,7 @@ pub mod progress;
 pub mod provider;
 pub mod refs;
 pub mod result;
+pub mod retention;
 pub mod rule;
 pub mod scheduling;
 #[cfg(feature = "schema")]

@@ -257,7 +257,7 @@ pub struct PermissionProfile {
     /// How sensitive the data is; open vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_sensitivity: Option<String>,
-    /// How long results should be kept; open vocabulary.
+    /// How long outputs should be kept: see [`crate::retention`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_hint: Option<String>,
     /// Results must be redacted.

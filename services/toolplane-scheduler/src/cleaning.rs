@@ -5,13 +5,16 @@
 //! comes after it has seen what was taken out. Outputs that a worker has kept in the object store are cleaned where they are
 //! ([`kept`]), and stand there anew under another name.
 
+mod asked;
 mod kept;
 mod lately;
 mod message;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+use toolplane_cleaning::fields::FieldPath;
 use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings, Treatment, taints};
 use toolplane_matching::glob::{InvalidGlob, TextGlob};
 use toolplane_matching::{Family, ToolPattern};
@@ -24,10 +27,14 @@ use toolplane_records::time::Timestamp;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::error::PayloadError;
 
-use lately::Lately;
+use self::asked::Asked;
+use self::lately::Lately;
+use crate::plan::PlannedOutput;
 
 /// Longest JSON value of the object store that is cleaned as one; a longer one is cleaned as a text.
 const MAX_JSON: u64 = 16 * 1024 * 1024;
+/// Most ways of cleaning that are remembered of what tools ask for.
+const MAX_ASKED: usize = 256;
 
 /// How outputs of some tools are cleaned.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +67,8 @@ struct Cleaners {
     usual: OutputCleaner,
     /// The first that fits applies.
     rules: Vec<(Fits, OutputCleaner)>,
+    /// What tools ask for beside it, by the rule that fits their calls.
+    asked: Mutex<HashMap<(Option<usize>, Asked), OutputCleaner>>,
     /// What running tools said lately.
     texts: Lately<String>,
     blocks: Lately<Vec<v1::ContentBlock>>,
@@ -69,7 +78,8 @@ struct Cleaners {
 impl Cleaners {
     fn new(usual: &CleaningPolicy, rules: Vec<(Fits, OutputCleaner)>) -> Self {
         let usual = OutputCleaner::new(usual);
-        Self { usual, rules, texts: Lately::default(), blocks: Lately::default(), values: Lately::default() }
+        let asked = Mutex::default();
+        Self { usual, rules, asked, texts: Lately::default(), blocks: Lately::default(), values: Lately::default() }
     }
 }
 
@@ -89,6 +99,8 @@ struct OutputCleaner {
     kept: Cleaner,
     /// Bytes that are no text: only credentials have a form that no other bytes have.
     binary: Cleaner,
+    /// Fields of JSON that are masked besides.
+    fields: Arc<[FieldPath]>,
 }
 
 /// What cleaning did to an ending.
@@ -117,18 +129,33 @@ impl Cleaning {
         Self(Arc::new(Cleaners::new(&CleaningPolicy::default(), Vec::new())))
     }
 
-    fn of(&self, record: &Invocation) -> &OutputCleaner {
-        self.numbered(record).1
-    }
-
-    /// What cleans outputs of `record`, and which of all it is.
-    fn numbered(&self, record: &Invocation) -> (usize, &OutputCleaner) {
+    /// The rule that applies to outputs of `record`, by its place.
+    fn rule(&self, record: &Invocation) -> Option<usize> {
         let fits = |fits: &Fits| {
             fits.tenant.as_ref().is_none_or(|tenant| *tenant == record.tenant)
                 && fits.tool.as_ref().is_none_or(|tool| tool.is_match(&record.tool_name))
         };
-        let rule = self.0.rules.iter().enumerate().find(|(_, (rule, _))| fits(rule));
-        rule.map_or((0, &self.0.usual), |(index, (_, cleaner))| (index + 1, cleaner))
+        self.0.rules.iter().position(|(rule, _)| fits(rule))
+    }
+
+    /// By what is configured for the call, and by what its tool asks for besides.
+    fn of(&self, record: &Invocation, asked: &Asked) -> OutputCleaner {
+        let rule = self.rule(record);
+        let configured = rule.map_or(&self.0.usual, |rule| &self.0.rules[rule].1);
+        if asked.is_usual() {
+            return configured.clone();
+        }
+        let mut known = self.0.asked.lock();
+        if known.len() >= MAX_ASKED {
+            known.clear();
+        }
+        known.entry((rule, asked.clone())).or_insert_with(|| configured.with(asked)).clone()
+    }
+
+    /// What cleans outputs of `record`, and a text that no other way of cleaning has.
+    fn way(&self, record: &Invocation, declared: &PlannedOutput) -> (String, OutputCleaner) {
+        let asked = Asked::of(declared);
+        (format!("{:?} {asked:?}", self.rule(record)), self.of(record, &asked))
     }
 
     /// Cleans what a worker reports of the end of `record`: the message, and the outputs it has kept. What is to be dropped is taken
@@ -138,51 +165,76 @@ impl Cleaning {
     pub(crate) async fn ending(
         &self,
         payloads: &PayloadStore,
-        record: &Invocation,
+        (record, declared): (&Invocation, &PlannedOutput),
         lease_no: u32,
         outcome: &mut v1::ExecutionOutcome,
         now: Timestamp,
     ) -> Result<Outcome, PayloadError> {
-        let cleaner = self.of(record);
-        if cleaner.shown.is_empty() {
+        let asked = Asked::of(declared);
+        let cleaner = &self.of(record, &asked);
+        if cleaner.shown.is_empty() && cleaner.fields.is_empty() {
             return Ok(Outcome::default());
         }
         let mut found = Findings::default();
+        // Before values are replaced: what is JSON must be read as its tool wrote it.
+        let mut places = asked::mask_fields(outcome, &cleaner.fields);
         message::outcome(&cleaner.shown, outcome, &mut found);
         let mut replaced = Vec::new();
         if kept::any(outcome) {
             let origin = kept::Origin { record, lease_no, now };
-            replaced = kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?;
+            if let Some(why) = asked::unseen(outcome, &asked, &cleaner.fields) {
+                replaced.extend(message::uploaded(outcome));
+                asked::withhold(outcome, why);
+                outcome.redaction_state = v1::RedactionState::Redacted.into();
+                return Ok(Outcome { found: told(&found), replaced });
+            }
+            places = places.max(kept::fields(cleaner, payloads, origin, outcome, &mut replaced).await?);
+            replaced.extend(kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?);
         }
         if let Some(rule) = found.dropped_for() {
             replaced.extend(message::uploaded(outcome));
             message::drop_output(outcome, rule);
         }
-        if found.masked() > 0 || found.dropped_for().is_some() {
+        if found.masked() + places > 0 || found.dropped_for().is_some() {
             outcome.redaction_state = v1::RedactionState::Redacted.into();
         }
-        Ok(Outcome { found: told(&found), replaced })
+        let found = told(&found).into_iter().chain(asked::told(places)).collect();
+        Ok(Outcome { found, replaced })
     }
 
     /// Cleans what a tool says while it runs; what was found in it.
-    pub(crate) fn said(&self, record: &Invocation, text: &mut String) -> Vec<Cleaned> {
-        let (number, cleaner) = self.numbered(record);
+    pub(crate) fn said(&self, record: &Invocation, declared: &PlannedOutput, text: &mut String) -> Vec<Cleaned> {
+        let (way, cleaner) = self.way(record, declared);
         let bytes = text.clone().into_bytes();
-        self.0.texts.once(number, &bytes, text, |text| told(&message::said(&cleaner.shown, text)))
+        self.0.texts.once(&way, &bytes, text, |text| told(&message::said(&cleaner.shown, text)))
     }
 
-    /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole. What was found in them.
-    pub(crate) fn blocks(&self, record: &Invocation, blocks: &mut Vec<v1::ContentBlock>) -> Vec<Cleaned> {
-        let (number, cleaner) = self.numbered(record);
+    /// Cleans blocks a tool shows while it runs; with something to drop they are left out as a whole. What was found in them. Where fields
+    /// are to be masked nothing is shown: a part of JSON is not read.
+    pub(crate) fn blocks(
+        &self,
+        record: &Invocation,
+        declared: &PlannedOutput,
+        blocks: &mut Vec<v1::ContentBlock>,
+    ) -> Vec<Cleaned> {
+        let (way, cleaner) = self.way(record, declared);
+        if !cleaner.fields.is_empty() {
+            blocks.clear();
+        }
         let bytes: Vec<u8> = blocks.iter().flat_map(prost::Message::encode_length_delimited_to_vec).collect();
-        self.0.blocks.once(number, &bytes, blocks, |blocks| told(&message::said_blocks(&cleaner.shown, blocks)))
+        self.0.blocks.once(&way, &bytes, blocks, |blocks| told(&message::said_blocks(&cleaner.shown, blocks)))
     }
 
     /// Cleans a JSON value of a tool that runs; what was found in it.
-    pub(crate) fn said_json(&self, record: &Invocation, value: &mut v1::JsonPayload) -> Vec<Cleaned> {
-        let (number, cleaner) = self.numbered(record);
+    pub(crate) fn said_json(
+        &self,
+        record: &Invocation,
+        declared: &PlannedOutput,
+        value: &mut v1::JsonPayload,
+    ) -> Vec<Cleaned> {
+        let (way, cleaner) = self.way(record, declared);
         let bytes = prost::Message::encode_to_vec(value);
-        self.0.values.once(number, &bytes, value, |value| told(&message::said_json(&cleaner.shown, value)))
+        self.0.values.once(&way, &bytes, value, |value| told(&message::said_json(&cleaner.shown, value)))
     }
 }
 
@@ -191,7 +243,24 @@ impl OutputCleaner {
         let mut kept = CleaningPolicy { invisible: Treatment::Keep, ..policy.clone() };
         kept.rules.retain(|rule, _| toolplane_cleaning::class_of(rule) != Some(Class::Invisible));
         let binary = policy.only(Class::Credentials);
-        Self { shown: Cleaner::new(policy), kept: Cleaner::new(&kept), binary: Cleaner::new(&binary) }
+        Self {
+            shown: Cleaner::new(policy),
+            kept: Cleaner::new(&kept),
+            binary: Cleaner::new(&binary),
+            fields: Arc::default(),
+        }
+    }
+
+    /// This, and what a tool asks for besides.
+    fn with(&self, asked: &Asked) -> Self {
+        let declared = asked.declared();
+        let mut stricter = Self::new(&declared.added_to(self.shown.policy()));
+        stricter.fields = declared.fields.into();
+        if asked.required {
+            // Bytes of unknown kinds may be a text with one wrong byte.
+            stricter.binary = stricter.kept.clone();
+        }
+        stricter
     }
 }
 

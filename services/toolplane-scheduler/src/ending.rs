@@ -34,7 +34,7 @@ use crate::calls::{Attached, Calls};
 use crate::cleaning::{self, Cleaning};
 use crate::dispatch::AsksHooks;
 use crate::originals::{self, Keeping, Originals, Whose};
-use crate::plan::DispatchPlan;
+use crate::plan::{DispatchPlan, PlannedOutput};
 use crate::provider_news::ProviderNews;
 use crate::storage::RecordError;
 use crate::taints::SessionTaints;
@@ -176,7 +176,7 @@ impl Endings {
             }
         }
         let (cleaned, original) = match &mut reported {
-            Some(outcome) => self.clean(&record, lease.lease_no, outcome).await?,
+            Some(outcome) => self.clean(&record, plan.as_deref(), lease.lease_no, outcome).await?,
             None => (Default::default(), Keeping::Unwanted),
         };
         let notes = original.note().into_iter().collect();
@@ -238,13 +238,16 @@ impl Endings {
     async fn clean(
         &self,
         record: &Invocation,
+        plan: Option<&DispatchPlan>,
         lease_no: u32,
         outcome: &mut v1::ExecutionOutcome,
     ) -> Result<(cleaning::Outcome, Keeping), RecordError> {
         let inner = &self.0;
+        let nothing = PlannedOutput::default();
+        let of = (record, plan.map_or(&nothing, |plan| &plan.declared));
         let now = inner.calls.now().await?;
         let original = inner.originals.is_wanted(record).then(|| outcome.clone());
-        let cleaned = inner.cleaning.ending(&inner.payloads, record, lease_no, outcome, now).await;
+        let cleaned = inner.cleaning.ending(&inner.payloads, of, lease_no, outcome, now).await;
         let cleaned = cleaned.map_err(RecordError::Objects)?;
         let Some(original) = original else { return Ok((cleaned, Keeping::Unwanted)) };
         let whose = Whose { record, lease_no, now };

@@ -9,7 +9,7 @@ use toolplane_results::{PayloadError, PayloadStore};
 
 use crate::options::SchedulerOptions;
 
-pub(crate) use orphans::Orphans;
+pub(crate) use orphans::{Orphans, is_over};
 
 /// How often what waits for the object store is tried to be moved, while that fails.
 const SHORTEST: Duration = Duration::from_millis(500);

@@ -7,6 +7,7 @@ use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::{ExecutionBinding, ExecutionProfile, PermissionProfile};
 use toolplane_records::result::CONTENT_CLASSES;
+use toolplane_records::retention::keep_ms;
 use toolplane_records::vocabulary::{AccessKind, ExecutionKind, RiskLevel, ToolKind};
 
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
@@ -74,6 +75,15 @@ pub struct PlannedOutput {
     /// How its outputs are kept, when not as usual: a word of [`toolplane_catalog::PERSISTENCE_POLICIES`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistence_policy: Option<String>,
+    /// For how long its outputs are kept, milliseconds; as usual when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_ms: Option<i64>,
+    /// All values that cleaning knows are taken out of its outputs, or they are withheld.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redaction_required: bool,
+    /// What else is taken out of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redaction_rules: Vec<String>,
 }
 
 impl PlannedOutput {
@@ -82,6 +92,7 @@ impl PlannedOutput {
         let profile = registration.execution_profile.as_ref();
         let contract = registration.declaration.output_contract.as_ref();
         let interface = registration.interface.as_ref();
+        let permission = registration.permission_profile.as_ref();
         let says = |flag: fn(&ExecutionProfile) -> bool| profile.is_some_and(flag);
         // Earlier versions took any word: such a list says nothing.
         let known = |words: &Vec<String>| words.iter().all(|word| CONTENT_CLASSES.contains(&word.as_str()));
@@ -100,6 +111,11 @@ impl PlannedOutput {
             persistence_policy: interface
                 .and_then(|interface| interface.persistence_policy_ref.clone())
                 .or_else(|| contract.and_then(|contract| contract.persistence_policy_ref.clone())),
+            redaction_required: permission.is_some_and(|profile| profile.redaction_required == Some(true)),
+            redaction_rules: contract.map(|contract| contract.redaction_rules.clone()).unwrap_or_default(),
+            keep_ms: permission
+                .and_then(|profile| profile.retention_hint.as_deref())
+                .and_then(|hint| keep_ms(hint).ok().flatten()),
         }
     }
 }

@@ -118,7 +118,12 @@ impl SchedulerRole {
         let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
         let (queues, in_turn) = (parts.queues, approvals.clone());
         let rechecks = RecheckLoop { rechecker, approvals: in_turn, in_force: in_force.clone(), queues, asked };
-        let orphans = Orphans::new(calls.records().clone(), payloads.clone(), options.orphan_grace_ms, retention_ms);
+        let orphans = Orphans::new(
+            calls.records().clone(),
+            (payloads.clone(), parts.holds.clone()),
+            options.orphan_grace_ms,
+            retention_ms,
+        );
         let invocations = InvocationApi::new(InvocationParts {
             orphans: orphans.clone(),
             calls: calls.clone(),

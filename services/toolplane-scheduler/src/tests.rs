@@ -2,6 +2,7 @@
 //! rules, tools or people change their mind while it waits.
 
 mod cleaned;
+mod declared;
 mod edits;
 mod endings;
 mod fakes;
@@ -162,7 +163,8 @@ impl World {
     /// What finds kept outputs that nobody names.
     fn orphans(&self) -> Orphans {
         let records = self.parts.calls.records().clone();
-        Orphans::new(records, self.objects.clone(), Some(0), 24 * 60 * 60 * 1000)
+        let kept = (self.objects.clone(), self.parts.holds.clone());
+        Orphans::new(records, kept, Some(0), 24 * 60 * 60 * 1000)
     }
 
     /// The handlers, as the role has them.

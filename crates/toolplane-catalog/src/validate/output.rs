@@ -1,9 +1,11 @@
 //! What a tool says of what it gives.
 
+use toolplane_cleaning::{DeclaredRule, MAX_RULES};
 use toolplane_matching::glob::PathGlob;
 use toolplane_records::contract::OutputContract;
-use toolplane_records::profile::ExecutionProfile;
+use toolplane_records::profile::{ExecutionBinding, ExecutionProfile};
 use toolplane_records::result::CONTENT_CLASSES;
+use toolplane_records::retention::keep_ms;
 
 use super::checks::{check_list_length, check_text, check_value, compile_at};
 use crate::limits::CatalogLimits;
@@ -14,6 +16,9 @@ const OUTPUT: &str = "declaration.output_contract";
 
 /// Persistence policies a tool may name: outputs kept as their size asks for, only referred to, or never kept outside the result.
 pub const PERSISTENCE_POLICIES: &[&str] = &["default", "ref_only", "never_persist"];
+
+/// Sandbox profiles in which a program may write to its workspace.
+const WRITING: [&str; 2] = ["workspace_write", "workspace_shell_sandbox"];
 
 /// Checks the output contract by itself.
 pub(super) fn check(contract: &OutputContract, limits: &CatalogLimits, faults: &mut Violations) {
@@ -51,11 +56,19 @@ pub(super) fn check_new(registration: &Registration, faults: &mut Violations) {
             faults.add(format!("{place}.persistence_policy_ref"), rule);
         }
     }
+    let permission = registration.permission_profile.as_ref();
+    if let Some(Err(rule)) = permission.and_then(|profile| profile.retention_hint.as_deref()).map(keep_ms) {
+        faults.add("permission_profile.retention_hint", rule);
+    }
     let says = |flag: fn(&ExecutionProfile) -> bool| registration.execution_profile.as_ref().is_some_and(flag);
     let expects = contract.is_some_and(|contract| !contract.artifact_expectations.is_empty());
     if expects && !says(|profile| profile.supports_artifacts) {
         let rule = "needs an execution profile that declares `supports_artifacts`";
         faults.add(format!("{OUTPUT}.artifact_expectations"), rule);
+    }
+    if expects && !says(may_leave_files) {
+        let rule = format!("must be one in which the tool may write, to leave artifacts: {}", WRITING.join(", "));
+        faults.add("execution_profile.sandbox_profile", rule);
     }
     if says(|profile| profile.supports_resume) && !says(|profile| profile.supports_partial_results) {
         let rule = "needs `supports_partial_results`: what a tool goes on from comes with what it has shown";
@@ -63,7 +76,25 @@ pub(super) fn check_new(registration: &Registration, faults: &mut Violations) {
     }
 }
 
+/// Whether the files that are expected of a program can be left by it. How other tools make artifacts is their own affair.
+fn may_leave_files(profile: &ExecutionProfile) -> bool {
+    let named = profile.sandbox_profile.as_deref();
+    match &profile.binding {
+        Some(ExecutionBinding::Shell { .. }) => named.is_none_or(|name| WRITING.contains(&name)),
+        Some(ExecutionBinding::Process(_)) => named.is_some_and(|name| WRITING.contains(&name)),
+        _ => true,
+    }
+}
+
 fn check_words(contract: &OutputContract, faults: &mut Violations) {
+    if contract.redaction_rules.len() > MAX_RULES {
+        faults.add(format!("{OUTPUT}.redaction_rules"), format!("must be at most {MAX_RULES}"));
+    }
+    for (index, rule) in contract.redaction_rules.iter().enumerate() {
+        if let Err(why) = rule.parse::<DeclaredRule>() {
+            faults.add(format!("{OUTPUT}.redaction_rules[{index}]"), format!("`{}` {why}", shown(rule, 80)));
+        }
+    }
     for (index, class) in contract.content_types.iter().enumerate() {
         if !CONTENT_CLASSES.contains(&class.as_str()) {
             let rule = format!("`{}` must be one of {}", shown(class, 40), CONTENT_CLASSES.join(", "));

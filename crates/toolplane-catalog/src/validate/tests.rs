@@ -318,6 +318,18 @@ fn words_of_outputs_are_refused_anew_and_kept_where_they_were_taken() {
             "declaration.output_contract.artifact_expectations[0]",
         ),
         ("/interface/persistence_policy_ref", json!("policy_1"), "interface.persistence_policy_ref"),
+        ("/permission_profile/retention_hint", json!("session"), "permission_profile.retention_hint"),
+        (
+            "/declaration/output_contract/redaction_rules",
+            json!(["email", "/a/b", "secrets"]),
+            "declaration.output_contract.redaction_rules[2]",
+        ),
+        (
+            "/declaration/output_contract",
+            json!({ "artifact_expectations": ["a"] }),
+            "declaration.output_contract.artifact_expectations",
+        ),
+        ("/execution_profile/sandbox_profile", json!("workspace_read_only"), "execution_profile.sandbox_profile"),
         ("/execution_profile/supports_resume", json!(true), "execution_profile.supports_resume"),
     ] {
         let mut tool = shell_json();
@@ -325,6 +337,10 @@ fn words_of_outputs_are_refused_anew_and_kept_where_they_were_taken() {
             tool["declaration"]["output_contract"] = json!({});
         }
         put(&mut tool, pointer, value);
+        if field == "execution_profile.sandbox_profile" {
+            put(&mut tool, "/declaration/output_contract/artifact_expectations", json!(["a"]));
+            put(&mut tool, "/execution_profile/supports_artifacts", json!(true));
+        }
         assert!(found(&tool).iter().any(|fault| fault.field == field), "{field}: {:?}", found(&tool));
         let mut catalog = crate::Catalog::new(CatalogLimits::default());
         catalog.restore(&registration(&tool), 1, crate::History::default()).unwrap();

@@ -384,6 +384,10 @@ codes! {
         "the tool succeeded, but its output is withheld: <reason>",
         "The tool succeeded, and a hook that runs after the call withheld its output.",
         "Do without the output, or have the operator change the hook (`toolplane hooks ls` names it).";
+    RESULT_NOT_CLEANED = "result.not_cleaned", Call(ResultRedacted, NotRetryable),
+        "the tool ended and its effect is done, but its output is withheld: <why>",
+        "Its tool declares that what it gives is redacted (`redaction_required`, `redaction_rules`), and an output cannot be looked through.",
+        "Have the tool give a text, or smaller outputs; or its author takes the declaration back.";
     RESULT_MAPPING = "result.mapping_failed", Call(ExecutionFailed, VerifyBeforeRetry),
         "the tool ran, but its worker's report cannot be read: <why>",
         "The tool ran, but the scheduler cannot read its worker's report; usually their versions differ.",

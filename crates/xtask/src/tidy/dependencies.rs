@@ -14,7 +14,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-proto", &["toolplane-forms", "toolplane-records"]),
     // What texts about tools, commands, paths and hosts mean: defined once, for all code that reads such texts.
     ("toolplane-matching", &["toolplane-records"]),
-    ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
+    // What a declaration may have taken out of outputs is said by cleaning.
+    ("toolplane-catalog", &["toolplane-cleaning", "toolplane-matching", "toolplane-records"]),
     ("toolplane-cleaning", &["toolplane-records"]),
     ("toolplane-evidence", &["toolplane-records"]),
     // A call in the forms of other protocols: who shows it, and over what, is for those that use it.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use toolplane_cleaning::fields::Looked;
 use toolplane_cleaning::{Cleaner, Findings};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
@@ -25,9 +26,26 @@ pub(super) struct Origin<'a> {
     pub(super) now: Timestamp,
 }
 
+impl Origin<'_> {
+    /// Where what takes the place of `payload` comes from; nothing where it is of another call: what a worker may not name is refused
+    /// where its report is read.
+    fn of(&self, payload: &PayloadRef) -> Option<PayloadOrigin> {
+        let Self { record, lease_no, now } = *self;
+        let key = payload.uri.parse::<PayloadKey>().ok()?;
+        key.is_of(&record.tenant, &record.invocation_id, lease_no).then(|| PayloadOrigin {
+            tenant: record.tenant.clone(),
+            invocation_id: record.invocation_id.clone(),
+            lease_no,
+            media_type: payload.media_type.to_string(),
+            made_at: now,
+        })
+    }
+}
+
 /// Whether the worker has kept anything.
 pub(super) fn any(outcome: &v1::ExecutionOutcome) -> bool {
     !outcome.persisted.is_empty()
+        || outcome.artifact_refs.iter().any(|artifact| artifact.payload.is_some())
         || outcome.content.iter().chain(&outcome.model_facing_content).any(|block| block.kept().is_some())
 }
 
@@ -43,25 +61,89 @@ pub(super) async fn outputs(
     for uri in super::message::uploaded(outcome) {
         let Some(payload) = named(outcome, &uri) else { continue };
         let Some((cleaned, preview)) = output(cleaner, payloads, origin, &payload, found).await? else { continue };
-        super::message::shown_anew(&cleaner.shown, outcome, &uri, preview);
-        let cleaned = v1::PayloadRef::from(&cleaned);
-        let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
-        let in_blocks = blocks.filter_map(v1::ContentBlock::kept_mut);
-        let persisted = outcome.persisted.iter_mut().filter_map(|kept| {
-            let payload = kept.payload.as_mut().filter(|payload| payload.uri == uri)?;
-            kept.redaction_state = v1::RedactionState::Redacted.into();
-            Some(payload)
-        });
-        in_blocks.chain(persisted).filter(|payload| payload.uri == uri).for_each(|payload| *payload = cleaned.clone());
+        refer_anew(cleaner, outcome, &uri, cleaned, preview);
         replaced.push(uri);
     }
     Ok(replaced)
 }
 
+/// Has an outcome refer to what is kept now in the place of `uri`.
+fn refer_anew(
+    cleaner: &OutputCleaner,
+    outcome: &mut v1::ExecutionOutcome,
+    uri: &str,
+    cleaned: PayloadRef,
+    preview: Preview,
+) {
+    super::message::shown_anew(&cleaner.shown, outcome, uri, preview);
+    let cleaned = v1::PayloadRef::from(&cleaned);
+    let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
+    let in_blocks = blocks.filter_map(v1::ContentBlock::kept_mut);
+    let persisted = outcome.persisted.iter_mut().filter_map(|kept| {
+        let payload = kept.payload.as_mut().filter(|payload| payload.uri == uri)?;
+        kept.redaction_state = v1::RedactionState::Redacted.into();
+        Some(payload)
+    });
+    in_blocks.chain(persisted).filter(|payload| payload.uri == uri).for_each(|payload| *payload = cleaned.clone());
+    super::message::artifacts(outcome).for_each(|artifact| follow(artifact, uri, &cleaned));
+}
+
+/// Masks the declared fields in what is kept, and notes what was `replaced`; in how many places.
+pub(super) async fn fields(
+    cleaner: &OutputCleaner,
+    payloads: &PayloadStore,
+    origin: Origin<'_>,
+    outcome: &mut v1::ExecutionOutcome,
+    replaced: &mut Vec<String>,
+) -> Result<u64, PayloadError> {
+    let mut places = 0;
+    if cleaner.fields.is_empty() {
+        return Ok(places);
+    }
+    for uri in super::message::uploaded(outcome) {
+        let Some(payload) = named(outcome, &uri).filter(|payload| is_readable(&payload.media_type)) else { continue };
+        let Some(origin_of) = origin.of(&payload) else { continue };
+        let bytes = match payloads.read_verified(&payload, MAX_JSON, origin.now).await {
+            Ok(bytes) => bytes,
+            Err(PayloadError::NotFound { .. } | PayloadError::Expired { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        // What is no text has no fields; a cut text may begin as JSON all the same.
+        let text = String::from_utf8_lossy(&bytes);
+        let masked = match toolplane_cleaning::fields::mask(&text, &cleaner.fields) {
+            Looked::Same => continue,
+            Looked::Masked(masked, more) => {
+                places += more;
+                masked
+            }
+            Looked::Unreadable => {
+                places += 1;
+                super::asked::UNREADABLE.to_owned()
+            }
+        };
+        let mut shown = Sampler::new(PreviewLimits::default());
+        shown.push(masked.as_bytes());
+        let kept = payloads.put(&origin_of, masked.into()).await?;
+        refer_anew(cleaner, outcome, &uri, kept, shown.finish());
+        replaced.push(uri);
+    }
+    Ok(places)
+}
+
+/// An artifact is where its bytes are.
+fn follow(artifact: &mut v1::ArtifactRef, uri: &str, cleaned: &v1::PayloadRef) {
+    let held = artifact.payload.as_mut().filter(|payload| payload.uri == uri || payload.uri == cleaned.uri);
+    if let Some(payload) = held {
+        *payload = cleaned.clone();
+        (artifact.uri, artifact.digest) = (cleaned.uri.clone(), cleaned.digest.clone());
+    }
+}
+
 /// The reference of an outcome to that address, where it is one that can be read.
 fn named(outcome: &v1::ExecutionOutcome, uri: &str) -> Option<PayloadRef> {
     let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(v1::ContentBlock::kept);
-    let mut all = blocks.chain(outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref()));
+    let beside = outcome.artifact_refs.iter().filter_map(|artifact| artifact.payload.as_ref());
+    let mut all = blocks.chain(outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref())).chain(beside);
     all.find(|payload| payload.uri == uri)?.clone().try_into().ok()
 }
 
@@ -77,18 +159,8 @@ async fn output(
     let Some(cleaner) = by_media_type(cleaner, &payload.media_type).filter(|cleaner| !cleaner.is_empty()) else {
         return Ok(None);
     };
-    // Only of its own call: what it may not name is refused where the report is read.
+    let Some(origin_of) = origin.of(payload) else { return Ok(None) };
     let Ok(key) = payload.uri.parse::<PayloadKey>() else { return Ok(None) };
-    if !key.is_of(&origin.record.tenant, &origin.record.invocation_id, origin.lease_no) {
-        return Ok(None);
-    }
-    let origin_of = PayloadOrigin {
-        tenant: origin.record.tenant.clone(),
-        invocation_id: origin.record.invocation_id.clone(),
-        lease_no: origin.lease_no,
-        media_type: payload.media_type.to_string(),
-        made_at: origin.now,
-    };
     let said = match is_json(&payload.media_type) && payload.size_bytes <= MAX_JSON {
         true => as_json(cleaner, payloads, origin, payload).await,
         false => Ok(None),
@@ -189,16 +261,27 @@ async fn pass(
 /// What cleans bytes of this kind; nothing where they are pictures, sounds or packed, in which nobody reads anything.
 fn by_media_type<'a>(cleaner: &'a OutputCleaner, media_type: &str) -> Option<&'a Cleaner> {
     let kind = essence(media_type);
-    let packed = ["zip", "gzip", "x-tar", "x-bzip2", "x-xz", "zstd", "x-7z-compressed", "pdf", "wasm", "vnd.sqlite3"];
-    let media = ["image/", "audio/", "video/", "font/"];
-    let svg = kind == "image/svg+xml";
-    let application = kind.strip_prefix("application/");
-    if kind.starts_with("text/") || svg || application.is_some_and(is_text) {
+    if is_text_kind(&kind) {
         return Some(&cleaner.kept);
     }
-    let unread =
-        media.iter().any(|media| kind.starts_with(media)) || application.is_some_and(|kind| packed.contains(&kind));
-    (!unread).then_some(&cleaner.binary)
+    is_readable(media_type).then_some(&cleaner.binary)
+}
+
+/// Whether anything is looked for in bytes of this kind.
+pub(super) fn is_readable(media_type: &str) -> bool {
+    let kind = essence(media_type);
+    let packed = ["zip", "gzip", "x-tar", "x-bzip2", "x-xz", "zstd", "x-7z-compressed", "pdf", "wasm", "vnd.sqlite3"];
+    let media = ["image/", "audio/", "video/", "font/"];
+    let unread = media.iter().any(|media| kind.starts_with(media))
+        || kind
+            .strip_prefix("application/")
+            .is_some_and(|kind| packed.contains(&kind) || kind.starts_with("vnd.openxmlformats"));
+    is_text_kind(&kind) || !unread
+}
+
+fn is_text_kind(kind: &str) -> bool {
+    let application = kind.strip_prefix("application/");
+    kind.starts_with("text/") || kind == "image/svg+xml" || application.is_some_and(is_text)
 }
 
 /// Kinds of application data that are texts.

@@ -23,10 +23,10 @@ impl<T> Default for Lately<T> {
 }
 
 impl<T: Clone> Lately<T> {
-    /// Cleans `value`, which is `bytes` under the policy number `policy`, with `clean`, unless that was done lately. What was found in it.
+    /// Cleans `value`, which is `bytes` cleaned in the way called `way`, with `clean`, unless that was done lately. What was found in it.
     pub(super) fn once(
         &self,
-        policy: usize,
+        way: &str,
         bytes: &[u8],
         value: &mut T,
         clean: impl FnOnce(&mut T) -> Vec<Cleaned>,
@@ -35,7 +35,7 @@ impl<T: Clone> Lately<T> {
             return clean(value);
         }
         let digest =
-            Digest::from_bytes(Sha256::new().chain_update(policy.to_le_bytes()).chain_update(bytes).finalize().into());
+            Digest::from_bytes(Sha256::new().chain_update(way.len().to_le_bytes()).chain_update(way.as_bytes()).chain_update(bytes).finalize().into());
         if let Some((_, known, found)) = self.0.lock().iter().find(|(known, ..)| *known == digest) {
             value.clone_from(known);
             return found.clone();
@@ -55,22 +55,22 @@ mod tests {
     #[test]
     fn the_same_is_cleaned_once_and_nothing_is_remembered_for_ever() {
         let (lately, mut cleaned) = (Lately::default(), 0);
-        let mut clean = |policy: usize, text: &str| {
+        let mut clean = |way: &str, text: &str| {
             let mut value = text.to_owned();
-            lately.once(policy, text.as_bytes(), &mut value, |value| {
+            lately.once(way, text.as_bytes(), &mut value, |value| {
                 cleaned += 1;
                 value.push('!');
                 Vec::new()
             });
             value
         };
-        assert_eq!([clean(0, "a"), clean(0, "a"), clean(1, "a"), clean(0, "b")].concat(), "a!a!a!b!");
+        assert_eq!([clean("0", "a"), clean("0", "a"), clean("1", "a"), clean("0", "b")].concat(), "a!a!a!b!");
         for number in 0..MOST {
-            clean(0, &number.to_string());
+            clean("0", &number.to_string());
         }
-        clean(0, "a");
+        clean("0", "a");
         let large = "x".repeat(LARGEST + 1);
-        assert!(clean(0, &large).ends_with('!') && clean(0, &large).ends_with('!'));
+        assert!(clean("0", &large).ends_with('!') && clean("0", &large).ends_with('!'));
         assert_eq!(cleaned, 3 + MOST + 1 + 2);
     }
 }

@@ -149,7 +149,7 @@ pub(super) fn said_json(cleaner: &Cleaner, value: &mut v1::JsonPayload) -> Findi
 }
 
 /// Bytes of a text in content.
-fn length(block: &v1::ContentBlock) -> Option<u64> {
+pub(super) fn length(block: &v1::ContentBlock) -> Option<u64> {
     let text = match &block.block {
         Some(Block::Text(block)) => &block.text,
         Some(Block::Diff(block)) => &block.text,
@@ -160,7 +160,7 @@ fn length(block: &v1::ContentBlock) -> Option<u64> {
 }
 
 /// A text that is shown in the place of a kept output has another length now: it is still known by it.
-fn shown_length(kept: &mut [v1::PersistedOutput], before: u64, after: u64) {
+pub(super) fn shown_length(kept: &mut [v1::PersistedOutput], before: u64, after: u64) {
     if before == after {
         return;
     }
@@ -197,10 +197,21 @@ pub(super) fn shown_anew(cleaner: &Cleaner, outcome: &mut v1::ExecutionOutcome, 
     kept.preview_size_bytes = Some(text.len() as u64);
 }
 
+/// Every artifact that is named, in the content and beside it.
+pub(super) fn artifacts(outcome: &mut v1::ExecutionOutcome) -> impl Iterator<Item = &mut v1::ArtifactRef> {
+    let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
+    let in_blocks = blocks.filter_map(|block| match &mut block.block {
+        Some(Block::ArtifactRef(artifact)) => Some(artifact),
+        _ => None,
+    });
+    in_blocks.chain(&mut outcome.artifact_refs)
+}
+
 /// Addresses of the outputs that a worker has kept.
 pub(super) fn uploaded(outcome: &v1::ExecutionOutcome) -> Vec<String> {
     let blocks = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(v1::ContentBlock::kept);
-    let persisted = outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref());
+    let beside = outcome.artifact_refs.iter().filter_map(|artifact| artifact.payload.as_ref());
+    let persisted = outcome.persisted.iter().filter_map(|kept| kept.payload.as_ref()).chain(beside);
     let mut uris: Vec<String> = blocks.chain(persisted).map(|payload| payload.uri.clone()).collect();
     uris.retain(|uri| uri.starts_with(URI_PREFIX));
     uris.sort_unstable();

@@ -23,10 +23,11 @@ pub(super) fn apply(report: &mut Report, declared: &PlannedOutput) {
     }
     report.hints = declared.rendering.clone();
     report.fallback_summary = declared.fallback_summary.clone();
+    report.keep_ms = declared.keep_ms;
     if is_error(report.status) {
         return;
     }
-    undeclared_content(report, &declared.content_types);
+    undeclared_content(report, declared);
     if declared.supports_artifacts {
         missing_artifacts(report, &declared.artifact_expectations);
     }
@@ -52,13 +53,15 @@ fn undeclared_artifacts(report: &mut Report) {
     }
 }
 
-fn undeclared_content(report: &mut Report, content_types: &[String]) {
+fn undeclared_content(report: &mut Report, declared: &PlannedOutput) {
+    let (content_types, expects) = (&declared.content_types, !declared.artifact_expectations.is_empty());
     if content_types.is_empty() {
         return;
     }
     let fits = |block: &ContentBlock| {
         let class = block.class();
-        OF_THE_PLATFORM.contains(&class) || content_types.iter().any(|declared| declared == class)
+        let expected = class == "artifact_ref" && expects;
+        expected || OF_THE_PLATFORM.contains(&class) || content_types.iter().any(|declared| declared == class)
     };
     let mut classes: Vec<&'static str> =
         report.output.content.iter().filter(|block| !fits(block)).map(ContentBlock::class).collect();

@@ -119,16 +119,29 @@ pub(super) async fn keep(
     }
     let outputs = keeper.finish();
     report.output.content = outputs.content;
+    without_bytes(&mut report);
     report.output.kept.extend(outputs.decided);
     if report.output.kept.is_empty() {
         report.output.kept.push(Decided { name: String::new(), decision: report::inline(record, given, now) });
     }
+    let kept_until = kept_until(payloads.kept_until(now), report.keep_ms.map(|ms| now.plus_millis(ms)));
     for Decided { name, decision } in &mut report.output.kept {
         decision.output = name.as_str().into();
-        decision.expires_at = decision.persisted_ref.is_some().then(|| payloads.kept_until(now)).flatten();
+        decision.expires_at = decision.persisted_ref.is_some().then(|| kept_until).flatten();
     }
     with_loss(&mut report, outputs.loss.as_ref());
     report
+}
+
+/// An output goes when its tool wants it to, and never later than all outputs go.
+fn kept_until(usual: Option<Timestamp>, wanted: Option<Timestamp>) -> Option<Timestamp> {
+    usual.into_iter().chain(wanted).min()
+}
+
+/// What is kept no more is no artifact any more: its block is a text by now.
+fn without_bytes(report: &mut Report) {
+    let there = |uri: &str| report.output.content.iter().filter_map(report::reference).any(|kept| kept.uri == uri);
+    report.beside.artifact_refs.retain(|artifact| artifact.payload.as_ref().is_none_or(|payload| there(&payload.uri)));
 }
 
 /// What hooks, the tool's policy and cleaning allow.
@@ -209,5 +222,18 @@ fn with_loss(report: &mut Report, loss: Option<&Loss>) {
         let (status, error) = loss.ending();
         report.status = status;
         report.error = Some(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_may_have_outputs_kept_for_less_and_never_for_longer() {
+        let at = |ms| Some(Timestamp::from_millis(ms));
+        assert_eq!(kept_until(at(10), at(3)), at(3));
+        assert_eq!(kept_until(at(10), at(30)), at(10));
+        assert_eq!((kept_until(None, at(3)), kept_until(at(10), None), kept_until(None, None)), (at(3), at(10), None));
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct Report {
     pub(super) hints: Option<JsonPayload>,
     /// What its tool has said where nothing of it can be shown.
     pub(super) fallback_summary: Option<String>,
+    /// For how long its tool wants outputs kept, milliseconds.
+    pub(super) keep_ms: Option<i64>,
     /// What its session is told to beware of.
     pub(super) taints: Vec<SmolStr>,
     /// What the scheduler has to say of it in the record.
@@ -145,11 +147,14 @@ fn decode(
         cleaned: Vec::new(),
         hints: None,
         fallback_summary: None,
+        keep_ms: None,
         taints: Vec::new(),
         notes: Vec::new(),
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
-    let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+    let beside = report.beside.artifact_refs.iter().filter_map(|artifact| artifact.payload.as_ref());
+    let refs =
+        refs.chain(beside).chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
     match refs.into_iter().all(|payload| is_own(record, lease_no, payload)) {
         true => Ok(report),
         false => Err(ConvertError::new("outcome", "names bytes that were not uploaded under this lease")),
@@ -254,6 +259,7 @@ impl Report {
             cleaned: Vec::new(),
             hints: None,
             fallback_summary: None,
+            keep_ms: None,
             taints: Vec::new(),
             notes: Vec::new(),
         }
@@ -262,7 +268,9 @@ impl Report {
     /// Every output of this report the cluster keeps.
     pub(super) fn uploaded(&self) -> Vec<PayloadRef> {
         let named = self.output.content.iter().chain(&self.words.facing).filter_map(reference);
-        let named = named.chain(self.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+        let beside = self.beside.artifact_refs.iter().filter_map(|artifact| artifact.payload.as_ref());
+        let named =
+            named.chain(beside).chain(self.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
         let mut uploaded: Vec<PayloadRef> = Vec::new();
         for payload in named.filter(|payload| payload.uri.starts_with(URI_PREFIX)) {
             if !uploaded.iter().any(|known| known.uri == payload.uri) {

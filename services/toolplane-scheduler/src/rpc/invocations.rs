@@ -110,7 +110,7 @@ impl InvocationApi {
                 deletions: parts.deletions.clone(),
                 settle_ms: parts.export_settle_ms,
             },
-            keeping: Keeping { calls: calls.clone(), holds: parts.holds, deletions: parts.deletions },
+            keeping: Keeping { calls: calls.clone(), holds: parts.holds.clone(), deletions: parts.deletions },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
             originals: OriginalReading {
                 calls: calls.clone(),
@@ -122,6 +122,7 @@ impl InvocationApi {
                 watchers,
                 payloads: parts.payloads,
                 orphans: parts.orphans,
+                holds: parts.holds,
                 forms,
                 stays: parts.stays,
             },

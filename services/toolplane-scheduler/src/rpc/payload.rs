@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use tonic::Status;
+use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::link_payload_request::Selector as LinkSelector;
@@ -24,6 +25,8 @@ use super::sight::may_read;
 use super::status;
 use crate::calls::Records;
 use crate::error::CallError;
+use crate::keeping::Holds;
+use crate::kept::is_over;
 use crate::named_payloads::outputs;
 use crate::storage::RecordError;
 
@@ -35,7 +38,7 @@ type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>>
 /// Streams the selected part of a payload of `record` in messages of at most `chunk` bytes.
 pub(crate) async fn read(
     records: &Records,
-    payloads: &PayloadStore,
+    (payloads, holds): (&PayloadStore, &Holds),
     caller: &Caller,
     record: &Invocation,
     request: &v1::ReadPayloadRequest,
@@ -43,6 +46,7 @@ pub(crate) async fn read(
 ) -> Result<Chunks, CallError> {
     let terminal = records.result(&record.key()).await?;
     let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request.selector.as_ref())?;
+    in_time(records, holds, record, (terminal.as_ref(), &kept)).await?;
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {
         still_there(record, RecordClass::Inputs)?;
@@ -70,7 +74,7 @@ pub(crate) async fn read(
 /// A link to the selected payload of `record`.
 pub(super) async fn link(
     records: &Records,
-    payloads: &PayloadStore,
+    (payloads, holds): (&PayloadStore, &Holds),
     caller: &Caller,
     record: &Invocation,
     request: &v1::LinkPayloadRequest,
@@ -86,6 +90,7 @@ pub(super) async fn link(
     });
     let terminal = records.result(&record.key()).await?;
     let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), selector.as_ref())?;
+    in_time(records, holds, record, (terminal.as_ref(), &kept)).await?;
     let key = kept.uri.parse::<PayloadKey>().ok().filter(|key| key.belongs_to(&record.tenant));
     let Some(key) = key else {
         return Err(CallError::NoLink(
@@ -109,6 +114,21 @@ fn still_there(record: &Invocation, class: RecordClass) -> Result<(), CallError>
         }
         None => Ok(()),
     }
+}
+
+/// Refuses an output whose time is over, although its bytes may be there for some minutes more. What a legal hold keeps may be read.
+async fn in_time(
+    records: &Records,
+    holds: &Holds,
+    record: &Invocation,
+    (end, kept): (Option<&Terminal>, &PayloadRef),
+) -> Result<(), CallError> {
+    let now = records.now().await?;
+    let over = end.is_some_and(|end| is_over(end, &kept.uri, now));
+    if !over || holds.on(record).await?.is_some() {
+        return Ok(());
+    }
+    Err(CallError::Precondition(format!("payload `{}` is gone: its time is over", kept.uri)))
 }
 
 fn out_of_range(size: u64) -> CallError {

@@ -19,7 +19,7 @@ use super::payload;
 use super::whole;
 use crate::calls::Calls;
 use crate::error::CallError;
-use crate::keeping::Stays;
+use crate::keeping::{Holds, Stays};
 use crate::kept::Orphans;
 use crate::storage::RecordError;
 use crate::watch::Watchers;
@@ -39,6 +39,7 @@ pub(super) struct Reading {
     pub(super) forms: Forms,
     pub(super) orphans: Orphans,
     pub(super) stays: Stays,
+    pub(super) holds: Holds,
 }
 
 impl Reading {
@@ -176,7 +177,7 @@ impl Reading {
         request: v1::ReadPayloadRequest,
     ) -> Result<Messages<v1::ReadPayloadResponse>, CallError> {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
-        payload::read(self.calls.records(), &self.payloads, caller, &record, &request, CHUNK).await
+        payload::read(self.calls.records(), (&self.payloads, &self.holds), caller, &record, &request, CHUNK).await
     }
 
     /// A link to bytes of a call, for those who may read them.
@@ -186,7 +187,7 @@ impl Reading {
         request: v1::LinkPayloadRequest,
     ) -> Result<v1::LinkPayloadResponse, CallError> {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
-        payload::link(self.calls.records(), &self.payloads, caller, &record, &request).await
+        payload::link(self.calls.records(), (&self.payloads, &self.holds), caller, &record, &request).await
     }
 
     /// Kept outputs of the caller's tenant that nobody names.

@@ -107,12 +107,14 @@ impl CallReports {
                 self.news.end(name);
                 return;
             };
-            if !self.plan(&record).await.is_some_and(|plan| plan.declared.supports_progress) {
+            let plan = self.plan(&record).await.filter(|plan| plan.declared.supports_progress);
+            let Some(plan) = plan else {
                 self.news.left_out(name);
                 continue;
-            }
+            };
             let texts = [&mut progress.message, &mut progress.current_step].into_iter();
-            let found: Vec<Cleaned> = texts.flat_map(|text| self.parts.cleaning.said(&record, text)).collect();
+            let found: Vec<Cleaned> =
+                texts.flat_map(|text| self.parts.cleaning.said(&record, &plan.declared, text)).collect();
             if !self.noted(&record, &found).await {
                 self.news.left_out(name);
                 continue;
@@ -143,7 +145,7 @@ impl CallReports {
         let partial = partial::read(reported, declared, |blocks| match withheld {
             // What hooks after the call may take away is shown to nobody before.
             true => blocks.clear(),
-            false => found = self.parts.cleaning.blocks(&record, blocks),
+            false => found = self.parts.cleaning.blocks(&record, declared, blocks),
         })?;
         let nothing = partial.content.is_empty() && partial.resume_token.is_none();
         if nothing || !self.noted(&record, &found).await {
@@ -196,9 +198,12 @@ impl CallReports {
     /// A running tool asks a question. A question without a person to answer it is declined at once.
     async fn ask(&self, lease: LeaseKey, mut asked: v1::InputRequested) {
         if let Ok(record) = self.parts.calls.cached(&lease.call()).await {
-            let mut found = self.parts.cleaning.said(&record, &mut asked.prompt);
+            let plan = self.plan(&record).await;
+            let nothing = PlannedOutput::default();
+            let declared = plan.as_ref().map_or(&nothing, |plan| &plan.declared);
+            let mut found = self.parts.cleaning.said(&record, declared, &mut asked.prompt);
             let schemas = asked.schema.iter_mut();
-            found.extend(schemas.flat_map(|schema| self.parts.cleaning.said_json(&record, schema)));
+            found.extend(schemas.flat_map(|schema| self.parts.cleaning.said_json(&record, declared, schema)));
             if !self.noted(&record, &found).await {
                 let input_id = asked.input_id;
                 return self.link.send(LeaseMessage::Input { lease, input_id, input: None, expired: false }.into());

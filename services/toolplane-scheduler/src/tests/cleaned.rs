@@ -7,6 +7,7 @@ use toolplane_records::vocabulary::{EventClass, RedactionState, ResultStatus};
 
 use super::endings::{bare, reference, success, text, texts, uploaded};
 use super::*;
+use crate::plan::PlannedOutput;
 
 /// A token of the right form that nobody was ever given.
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -260,8 +261,8 @@ async fn what_only_the_model_or_people_are_given_is_dropped_too() {
     }
     let record = world.call(r#"{"path":"a"}"#).await;
     let (mut said, mut schema) = (who.to_owned(), payload(&json!({ "description": who }).to_string()));
-    cleaning.said(&record, &mut said);
-    cleaning.said_json(&record, &mut schema);
+    cleaning.said(&record, &PlannedOutput::default(), &mut said);
+    cleaning.said_json(&record, &PlannedOutput::default(), &mut schema);
     assert_eq!(said, "[withheld: email]");
     assert_eq!(toolplane_records::payload::JsonPayload::try_from(schema).unwrap().text(), "null");
 }
@@ -271,10 +272,10 @@ async fn what_is_said_while_a_tool_runs_is_cleaned_too() {
     let record = World::new().await.call(r#"{"path":"a"}"#).await;
     let cleaning = Cleaning::usual();
     let mut said = format!("step 1 of {TOKEN}");
-    cleaning.said(&record, &mut said);
+    cleaning.said(&record, &PlannedOutput::default(), &mut said);
     assert_eq!(said, format!("step 1 of {MASKED}"));
     let mut schema = payload(&json!({ "type": "object", "description": TOKEN }).to_string());
-    cleaning.said_json(&record, &mut schema);
+    cleaning.said_json(&record, &PlannedOutput::default(), &mut schema);
     let read = toolplane_records::payload::JsonPayload::try_from(schema).unwrap();
     assert_eq!(read.text(), format!(r#"{{"type":"object","description":"{MASKED}"}}"#));
 }

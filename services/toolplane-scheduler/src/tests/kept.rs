@@ -34,8 +34,8 @@ async fn only_what_an_ended_call_does_not_name_is_an_orphan() {
     let answer = world.api().list_orphans(tonic::Request::new(v1::ListOrphansRequest::default())).await.unwrap();
     assert_eq!(answer.into_inner().orphans[0].size_bytes, 11);
 
-    assert_eq!(orphans.remove(60_000).await.unwrap(), (0, 0), "it is too young");
-    assert_eq!(orphans.remove(0).await.unwrap(), (1, 11));
+    assert_eq!(orphans.remove(Some(60_000)).await.unwrap(), (0, 0), "it is too young");
+    assert_eq!(orphans.remove(Some(0)).await.unwrap(), (1, 11));
     let now = world.parts.calls.now().await.unwrap();
     for kept in [&named, &not_yet_named, &unknown] {
         world.objects.read_verified(kept, 1 << 20, now).await.expect("never one that is or may be named");
@@ -43,7 +43,7 @@ async fn only_what_an_ended_call_does_not_name_is_an_orphan() {
     assert!(world.objects.read_verified(&left, 1 << 20, now).await.is_err());
     // The call goes on as if nothing had been looked for.
     world.ended(&running, uploaded(&not_yet_named, "")).await;
-    assert_eq!(orphans.remove(0).await.unwrap(), (0, 0));
+    assert_eq!(orphans.remove(Some(0)).await.unwrap(), (0, 0));
 }
 
 #[tokio::test]
