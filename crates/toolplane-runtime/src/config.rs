@@ -38,7 +38,8 @@ pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
 pub use roles::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig, SurfaceConfig};
 pub use scheduler::{
-    CleaningRuleConfig, OriginalRuleConfig, OriginalsConfig, RetentionRuleConfig, SchedulerConfig, TaintsConfig, ToolLimit,
+    CleaningRuleConfig, OriginalRuleConfig, OriginalsConfig, RetentionRuleConfig, SchedulerConfig, TaintsConfig,
+    ToolLimit,
 };
 #[cfg(feature = "schema")]
 pub use schema::json_schema;

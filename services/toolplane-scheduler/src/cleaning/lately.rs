@@ -34,8 +34,14 @@ impl<T: Clone> Lately<T> {
         if bytes.len() > LARGEST {
             return clean(value);
         }
-        let digest =
-            Digest::from_bytes(Sha256::new().chain_update(way.len().to_le_bytes()).chain_update(way.as_bytes()).chain_update(bytes).finalize().into());
+        let digest = Digest::from_bytes(
+            Sha256::new()
+                .chain_update(way.len().to_le_bytes())
+                .chain_update(way.as_bytes())
+                .chain_update(bytes)
+                .finalize()
+                .into(),
+        );
         if let Some((_, known, found)) = self.0.lock().iter().find(|(known, ..)| *known == digest) {
             value.clone_from(known);
             return found.clone();

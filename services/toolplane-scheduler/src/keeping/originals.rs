@@ -51,7 +51,7 @@ impl Removal {
         // Lost when a hold was set just now: it is looked at again.
         if matches!(storage.write(builder.done(true)).await?, Written::Applied) {
             for part in kept.iter().flat_map(|kept: &KeptOriginal| &kept.parts) {
-                forget(&self.objects, part).await;
+                forget(self.objects(), part).await;
             }
         }
         Ok(())

@@ -121,7 +121,7 @@ async fn an_original_is_sealed_and_read_by_its_readers_and_each_reading_is_in_th
     let read = log.iter().filter(|event| event.class == EventClass::ExtOriginalRead);
     let by: Vec<&str> = read.map(|event| event.data.as_ref().unwrap().text()).collect();
     assert_eq!(by, [r#"{"by":"bob","reason":"case 17"}"#, r#"{"by":"ann","reason":"case 17"}"#]);
-    assert_eq!(world.orphans().remove(0).await.unwrap().0, 0, "what is sealed is named");
+    assert_eq!(world.orphans().remove(Some(0)).await.unwrap().0, 0, "what is sealed is named");
 
     // Without its key nobody reads it, and no reading is noted.
     key_file(folder.path(), "another key of originals, and a long one");
