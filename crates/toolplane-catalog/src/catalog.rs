@@ -7,6 +7,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use toolplane_records::alias;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::Digest;
@@ -254,6 +255,16 @@ impl Catalog {
             (0, _) | (_, None) => Lookup::Unknown,
             _ => Lookup::Ambiguous(Sharing { catalog: self, ids }),
         }
+    }
+
+    /// The one tool that had this name or alias before it was given another name. All tools are gone through: for names that lead nowhere.
+    pub fn once_named(&self, name: &str) -> Option<&CatalogEntry> {
+        let had = |entry: &&CatalogEntry| {
+            let (now, id) = (entry.tool.full_name(), entry.tool_id().as_str());
+            entry.history.names().any(|before| before != now && (before == name || alias::of(before, id) == name))
+        };
+        let mut found = self.entries.values().filter(had);
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// Every tool, by id; retired ones included.

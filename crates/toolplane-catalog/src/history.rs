@@ -31,6 +31,9 @@ struct Version {
     /// The tool took no arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     no_arguments: bool,
+    /// The full name the tool had; empty in what was stored before that was kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
 }
 
 /// What happened to a tool's schema since a declaration.
@@ -65,6 +68,7 @@ impl History {
             schema_digest: schema_digest(schema),
             schema: schema.cloned(),
             no_arguments: schema.is_none(),
+            name: before.declaration.full_name(),
         };
         let older = self.0.iter().filter(|version| version.digest != digest).cloned();
         let mut versions: Vec<Version> = std::iter::once(version).chain(older).take(MAX_VERSIONS).collect();
@@ -76,6 +80,11 @@ impl History {
             }
         }
         Self(versions)
+    }
+
+    /// The full names the tool had, as far as they are remembered, the latest first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|version| version.name.as_str()).filter(|name| !name.is_empty())
     }
 
     /// What happened between the declaration `known` and `now`, whose digest is `digest`.

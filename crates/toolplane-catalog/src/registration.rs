@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use toolplane_matching::ToolMatching as _;
+use toolplane_records::alias;
 use toolplane_records::contract::InputContract;
 use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::interface::ToolInterface;
@@ -109,9 +110,9 @@ impl Registration {
         facts.with_every_name()
     }
 
-    /// The full name in the alphabet function-calling providers accept: dots become `__`.
-    pub fn provider_alias(&self) -> String {
-        self.declaration.full_name().replace('.', "__")
+    /// What the tool is called where full names cannot be used: see [`toolplane_records::alias`].
+    pub fn alias(&self) -> String {
+        alias::of(&self.declaration.full_name(), self.declaration.tool_id.as_str())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Gemini: a result as the part that answers a function call.
 
+use toolplane_records::alias;
 use toolplane_records::result::ToolResult;
 
 use crate::media;
-use crate::names::alias;
 use crate::object::Object;
 use crate::story::Story;
 use crate::words::told;
@@ -24,7 +24,7 @@ pub(crate) fn part(story: &Story<'_>, result: &ToolResult) -> Object {
         .collect();
     let answer = Object::new()
         .text("id", story.reader.call.or(story.call.native_call_id.as_deref()).unwrap_or_default())
-        .with("name", &alias(&story.call.tool_name, story.call.tool_id.as_str()))
+        .with("name", &alias::of(&story.call.tool_name, story.call.tool_id.as_str()))
         .object("response", &response);
     let answer = if media.is_empty() { answer } else { answer.list("parts", &media) };
     Object::new().object("functionResponse", &answer)

@@ -15,7 +15,6 @@ mod gemini;
 pub mod in_toto;
 pub mod mcp;
 mod media;
-mod names;
 pub mod object;
 mod openai;
 mod record;

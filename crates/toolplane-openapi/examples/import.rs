@@ -123,9 +123,9 @@ fn registered(import: &Import) {
         });
         let registration: Result<Registration, _> = serde_json::from_value(json!({ "declaration": declaration }));
         match registration.map(|registration| validate(&registration, &CatalogLimits::default())) {
-            Ok(Ok(checked)) if checked.registration().provider_alias().len() <= 64 => {
+            Ok(Ok(checked)) if checked.registration().alias().len() <= 64 => {
                 taken += 1;
-                names.insert(checked.registration().provider_alias());
+                names.insert(checked.registration().alias());
             }
             other => println!("    {}: {other:?}", one.native_id),
         }

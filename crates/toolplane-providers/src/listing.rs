@@ -172,7 +172,8 @@ impl Listing {
         for (tool_id, listed) in &self.tools {
             let Ok(definition) = &listed.outcome else { continue };
             // Two full names that differ only in dots and underscores are one to those who cannot have dots.
-            let names = std::iter::once(definition.registration.provider_alias());
+            let registration = &definition.registration;
+            let names = [registration.alias(), registration.declaration.full_name().replace('.', "__")].into_iter();
             let aliases = definition.registration.aliases().into_iter().map(|alias| alias.replace('.', "__"));
             for name in names.chain(aliases) {
                 let holders = holders.entry(name).or_default();

@@ -8,6 +8,7 @@
 //!
 //! This crate knows no transport, no store, no clock and no async runtime.
 
+pub mod alias;
 pub mod approval;
 pub mod assurance;
 pub mod batch;

@@ -11,7 +11,7 @@ use crate::violations::Violations;
 /// The names of registered tools.
 #[derive(Debug, Default)]
 pub(super) struct ToolNames {
-    /// Names only one tool may have: ids, full names, provider names, aliases.
+    /// Names only one tool may have: ids, full names, and aliases, the one of the rule and those that are declared.
     own: HashMap<String, ToolId>,
     /// Names without their namespace, which tools may share.
     bare: HashMap<String, BTreeSet<ToolId>>,
@@ -109,7 +109,9 @@ fn own_names(registration: &Registration) -> Vec<(String, String)> {
     let mut names = vec![
         (declaration.tool_id.as_str().to_owned(), "declaration.tool_id".to_owned()),
         (declaration.full_name(), "declaration.name".to_owned()),
-        (registration.provider_alias(), "declaration.name".to_owned()),
+        (registration.alias(), "declaration.name".to_owned()),
+        // Of a name that is too long for an alias, too: two that differ only in dots and underscores are one to those who read it.
+        (declaration.full_name().replace('.', "__"), "declaration.name".to_owned()),
     ];
     let alias =
         |field: &'static str| move |(index, alias): (usize, &String)| (alias.clone(), format!("{field}[{index}]"));

@@ -222,7 +222,7 @@ fn every_operation_of_the_examples_is_a_tool_of_the_catalogue() {
         let mut aliases = Vec::new();
         for operation in import(&read(text)).operations {
             let checked = validate(&registration(&operation), &CatalogLimits::default()).unwrap();
-            aliases.push(checked.registration().provider_alias());
+            aliases.push(checked.registration().alias());
         }
         assert!(!aliases.is_empty() && aliases.iter().all(|alias| alias.len() <= 64), "{aliases:?}");
     }

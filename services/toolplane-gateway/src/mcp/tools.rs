@@ -5,7 +5,7 @@ mod definition;
 mod list;
 mod listing;
 
-pub(crate) use builtin::{BUILTINS, Builtin, arguments, failed, load, loaded_surface, search};
+pub(crate) use builtin::{Builtin, arguments, failed, load, loaded_surface, search};
 pub(crate) use definition::Definitions;
 pub(crate) use list::list;
 pub(crate) use listing::Listings;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_records::alias;
 use tracing::warn;
 
 use crate::mcp::exchange::Exchange;
@@ -29,15 +30,16 @@ pub(crate) enum Builtin {
 }
 
 /// All of them.
-pub(crate) const BUILTINS: [Builtin; 4] = [Builtin::Search, Builtin::Load, Builtin::Call, Builtin::Result];
+const BUILTINS: [Builtin; 4] = [Builtin::Search, Builtin::Load, Builtin::Call, Builtin::Result];
 
 impl Builtin {
     pub(crate) fn name(self) -> &'static str {
+        let [search, load, call, result] = alias::RESERVED;
         match self {
-            Self::Search => "tool_search",
-            Self::Load => "tool_load",
-            Self::Call => "tool_call",
-            Self::Result => "tool_result",
+            Self::Search => search,
+            Self::Load => load,
+            Self::Call => call,
+            Self::Result => result,
         }
     }
 

@@ -9,7 +9,6 @@ use tonic::Status;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_tool::Tool;
 
-use super::BUILTINS;
 use crate::mcp::names;
 use crate::upstream::Upstream;
 
@@ -46,9 +45,7 @@ pub(crate) struct Listing {
 
 impl Listing {
     fn of(found: Vec<Entry>, short: bool) -> Self {
-        let taken: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name()).collect();
-        let names =
-            names::all(found.iter().map(|entry| (entry.full_name.as_str(), entry.tool_id.as_str())), &taken, short);
+        let names = names::all(found.iter().map(|entry| (entry.full_name.as_str(), entry.tool_id.as_str())), short);
         let mut entries: Vec<Entry> =
             found.into_iter().zip(names).map(|(entry, name)| Entry { name, ..entry }).collect();
         entries.sort_by(|a, b| (&a.name, &a.tool_id).cmp(&(&b.name, &b.tool_id)));
