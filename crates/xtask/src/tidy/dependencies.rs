@@ -20,6 +20,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-evidence", &["toolplane-records"]),
     // A call in the forms of other protocols: who shows it, and over what, is for those that use it.
     ("toolplane-forms", &["toolplane-records"]),
+    // Tools in the shapes of vendors and calls back from them; it writes objects as forms do.
+    ("toolplane-shapes", &["toolplane-forms", "toolplane-records"]),
     // What a registration is, and what has changed in one, is said by the catalogue.
     ("toolplane-providers", &["toolplane-catalog", "toolplane-matching", "toolplane-records"]),
     // The catalogue says which schemas a tool may have.
@@ -112,6 +114,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-providers",
             "toolplane-records",
             "toolplane-runtime",
+            "toolplane-shapes",
             "toolplane-store",
         ],
     ),

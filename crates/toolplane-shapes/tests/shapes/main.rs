@@ -1,0 +1,6 @@
+//! Tools in every shape, from outside.
+
+mod golden;
+mod properties;
+mod published;
+mod samples;
