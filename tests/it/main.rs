@@ -49,6 +49,7 @@ mod sdk_python;
 mod sdk_typescript;
 mod secrets;
 mod sessions;
+mod shapes;
 mod shell;
 mod shown;
 mod standard;

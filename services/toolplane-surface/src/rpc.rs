@@ -4,6 +4,7 @@ mod api;
 mod discovery;
 mod encode;
 mod events;
+mod export;
 mod providers;
 mod shown;
 mod surfaces;
@@ -67,6 +68,18 @@ impl SurfaceService for SurfaceApi {
 
     async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {
         Ok(discovery::load(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn export_surface(&self, request: Request<v1::ExportSurfaceRequest>) -> Answer<v1::ExportSurfaceResponse> {
+        Ok(export::surface(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn map_calls(&self, request: Request<v1::MapCallsRequest>) -> Answer<v1::MapCallsResponse> {
+        Ok(export::map_calls(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn list_tool_cards(&self, request: Request<v1::ListToolCardsRequest>) -> Answer<v1::ListToolCardsResponse> {
+        Ok(export::tool_cards(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_events(&self, request: Request<v1::ListEventsRequest>) -> Answer<v1::ListEventsResponse> {

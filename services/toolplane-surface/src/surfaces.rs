@@ -2,6 +2,7 @@
 
 mod default;
 mod discover;
+mod offered;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use uuid::Uuid;
 
 pub(crate) use default::DefaultSurface;
 pub(crate) use discover::{Meaning, Refusal, RefusalKind, Resolved};
+pub(crate) use offered::{Called, LeftOut, Offered};
 
 use crate::error::{lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};

@@ -14389,6 +14389,10 @@ pub struct SurfaceCounts {
 /// One tool of a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SurfaceTool {
+    /// What it is called where full names cannot be used: at most 64 letters, digits, `_` and `-`. Always that of this tool, whatever other
+    /// tools there are; it is also one of the names that lead to it.
+    #[prost(string, tag = "5")]
+    pub alias: ::prost::alloc::string::String,
     #[prost(oneof = "surface_tool::Tool", tags = "1, 2, 3, 4")]
     pub tool: ::core::option::Option<surface_tool::Tool>,
 }
@@ -14828,6 +14832,273 @@ pub struct LoadedSchema {
     /// `sha256:<hex>` of the whole registration.
     #[prost(string, tag = "4")]
     pub digest: ::prost::alloc::string::String,
+    /// What it is called where full names cannot be used; see `SurfaceTool.alias`.
+    #[prost(string, tag = "5")]
+    pub alias: ::prost::alloc::string::String,
+}
+/// Asks for tools in a shape.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportSurfaceRequest {
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// `openai-responses`, `openai-chat`, `anthropic`, `gemini` (with `parametersJsonSchema`), `gemini-openapi` (with `parameters`), `mcp` or
+    /// `json-schema` (as declared). Another word is refused.
+    #[prost(string, tag = "2")]
+    pub shape: ::prost::alloc::string::String,
+    /// Have the vendor hold its model to the schemas it can hold: OpenAI and Anthropic. Tools it cannot hold are not strict, and say why.
+    #[prost(bool, tag = "3")]
+    pub strict: bool,
+    /// Only these tools, by any of their names, in this order, at most 1000; every loaded tool by its full name when empty.
+    #[prost(string, repeated, tag = "4")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most tokens of all definitions together, estimated; no bound when 0. The first tool that does not fit and all after it are left out.
+    #[prost(uint64, tag = "5")]
+    pub max_tokens: u64,
+    /// Most tools per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "6")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before. Good for one revision of the surface.
+    #[prost(string, tag = "7")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of tools in a shape.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExportSurfaceResponse {
+    /// The tools of this page, the very array the vendor takes. Those of several pages are put together by their elements; of Gemini by the
+    /// elements of `functionDeclarations`.
+    #[prost(message, optional, tag = "1")]
+    pub tools_json: ::core::option::Option<JsonPayload>,
+    /// What became of each tool, in the same order.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<ExportedTool>,
+    /// Revision of the surface this is about.
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "4")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Tools that are not in the export, at most 1000: on the first page those that cannot be, on the page where it ends those beyond
+    /// `max_tokens`.
+    #[prost(message, repeated, tag = "5")]
+    pub left_out: ::prost::alloc::vec::Vec<LeftOutTool>,
+    /// How many there are of them on this page.
+    #[prost(uint32, tag = "6")]
+    pub left_out_count: u32,
+    /// How tokens were counted: `estimate-1` is no vendor's own count.
+    #[prost(string, tag = "7")]
+    pub token_count: ::prost::alloc::string::String,
+}
+/// What became of a tool in an export.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExportedTool {
+    /// The name it has there.
+    #[prost(string, tag = "1")]
+    pub alias: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of the whole registration: what a call of this definition is made for.
+    #[prost(string, tag = "4")]
+    pub digest: ::prost::alloc::string::String,
+    /// The vendor holds its model to the schema.
+    #[prost(bool, tag = "5")]
+    pub strict: bool,
+    /// What was lost, at most 100 things. The cluster holds calls to the whole schema all the same.
+    #[prost(message, repeated, tag = "6")]
+    pub losses: ::prost::alloc::vec::Vec<SchemaLoss>,
+    /// How many more there were.
+    #[prost(uint32, tag = "7")]
+    pub more_losses: u32,
+    /// Tokens of the definition, estimated.
+    #[prost(uint64, tag = "8")]
+    pub tokens: u64,
+}
+/// Something of a tool that a shape cannot hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SchemaLoss {
+    /// Where in the declared schema: a JSON pointer; `description` and `output_schema` are those of the tool.
+    #[prost(string, tag = "1")]
+    pub pointer: ::prost::alloc::string::String,
+    /// The keyword or the rule it is about, e.g. `oneOf`, `additionalProperties`, `strict`.
+    #[prost(string, tag = "2")]
+    pub rule: ::prost::alloc::string::String,
+    /// What was done: `dropped`, `described`, `inlined`, `merged`, `cut`, `any_of`, `closed`, `nullable`, `renamed`, `approximated` or
+    /// `not_strict`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub done: ::prost::alloc::string::String,
+    /// More about it; empty where that says all.
+    #[prost(string, tag = "4")]
+    pub note: ::prost::alloc::string::String,
+}
+/// A tool that is not in an export or among cards.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeftOutTool {
+    /// The tool; empty for a name that leads to none.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name, or the name that was asked for.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// `budget`, `deferred`, `changed`, `hidden` or `unknown`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Asks which tools a model called.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MapCallsRequest {
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// What the model said: one call, a list of calls, or its whole answer, in the shape of OpenAI (Responses, Chat), Anthropic, Gemini or MCP.
+    #[prost(message, optional, tag = "2")]
+    pub said: ::core::option::Option<JsonPayload>,
+    /// The tools were exported with `strict`: what is `null` because a strict schema cannot leave it out is left out.
+    #[prost(bool, tag = "3")]
+    pub strict: bool,
+    /// Digests of the declarations the model was shown, by alias: a call is made for that one, and refused where the schema is another one
+    /// by now. What the surface loaded counts where there is none.
+    #[prost(btree_map = "string, string", tag = "4")]
+    pub known_digests: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+}
+/// The calls a model made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MapCallsResponse {
+    /// In the order in which it made them; none where it called nothing.
+    #[prost(message, repeated, tag = "1")]
+    pub calls: ::prost::alloc::vec::Vec<MappedCall>,
+    /// Revision of the surface this is about.
+    #[prost(uint64, tag = "2")]
+    pub surface_revision: u64,
+}
+/// One call of a model.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MappedCall {
+    /// In which shape it was made.
+    #[prost(string, tag = "1")]
+    pub shape: ::prost::alloc::string::String,
+    /// The name the model used.
+    #[prost(string, tag = "2")]
+    pub alias: ::prost::alloc::string::String,
+    /// What the model calls the call; empty where it does not.
+    #[prost(string, tag = "3")]
+    pub call_id: ::prost::alloc::string::String,
+    #[prost(oneof = "mapped_call::Outcome", tags = "4, 5")]
+    pub outcome: ::core::option::Option<mapped_call::Outcome>,
+}
+/// Nested message and enum types in `MappedCall`.
+pub mod mapped_call {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// What it calls.
+        #[prost(message, tag = "4")]
+        Target(super::CallTarget),
+        /// Why it calls nothing.
+        #[prost(message, tag = "5")]
+        Refusal(super::CallRefusal),
+    }
+}
+/// What a model calls: everything that makes an invocation of it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallTarget {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of the registration the call is made for; give it as `declaration_digest`.
+    #[prost(string, tag = "3")]
+    pub digest: ::prost::alloc::string::String,
+    /// The arguments as the tool takes them; give them as `model_input`.
+    #[prost(message, optional, tag = "4")]
+    pub arguments: ::core::option::Option<JsonPayload>,
+    /// What the tool is called now. Another name than the model used where the tool was renamed since, or where it used a name that is no alias.
+    #[prost(string, tag = "5")]
+    pub alias: ::prost::alloc::string::String,
+    /// What was left out of the arguments, by JSON pointer: it was `null` only because it could not be left out.
+    #[prost(string, repeated, tag = "6")]
+    pub left_out: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Why a call of a model calls nothing.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallRefusal {
+    /// Stable code, e.g. `surface.unknown_tool`.
+    #[prost(string, tag = "1")]
+    pub code: ::prost::alloc::string::String,
+    /// For people and models: what to do.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+    /// Aliases that may have been meant, at most three.
+    #[prost(string, repeated, tag = "3")]
+    pub similar_aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why the name cannot be called, where that is the reason.
+    #[prost(message, optional, tag = "4")]
+    pub not_callable: ::core::option::Option<NotCallable>,
+}
+/// Asks for tool cards.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListToolCardsRequest {
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Only these tools, by any of their names, in this order, at most 1000; every tool that is loaded or can be, by its full name, when empty.
+    #[prost(string, repeated, tag = "2")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most tokens of all cards together, estimated; 2000 when 0, at most 200000. The first tool that does not fit and all after it are left
+    /// out.
+    #[prost(uint64, tag = "3")]
+    pub max_tokens: u64,
+}
+/// Tool cards.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListToolCardsResponse {
+    /// The cards, in order.
+    #[prost(message, repeated, tag = "1")]
+    pub cards: ::prost::alloc::vec::Vec<ToolCard>,
+    /// Tokens of all cards together, estimated.
+    #[prost(uint64, tag = "2")]
+    pub tokens: u64,
+    /// Tools there is no card of, at most 1000.
+    #[prost(message, repeated, tag = "3")]
+    pub left_out: ::prost::alloc::vec::Vec<LeftOutTool>,
+    /// How many there are of them.
+    #[prost(uint32, tag = "4")]
+    pub left_out_count: u32,
+    /// Revision of the surface this is about.
+    #[prost(uint64, tag = "5")]
+    pub revision: u64,
+    /// How tokens were counted: `estimate-1` is no vendor's own count.
+    #[prost(string, tag = "6")]
+    pub token_count: ::prost::alloc::string::String,
+}
+/// A tool in one line.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolCard {
+    /// What it is called.
+    #[prost(string, tag = "1")]
+    pub alias: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// `alias(parameters): what it does`; a parameter with `?` may be left out.
+    #[prost(string, tag = "4")]
+    pub text: ::prost::alloc::string::String,
+    /// Tokens of the line, estimated.
+    #[prost(uint64, tag = "5")]
+    pub tokens: u64,
+    /// It has to be loaded before it can be called.
+    #[prost(bool, tag = "6")]
+    pub deferred: bool,
 }
 /// Why a name cannot be called in a surface, and which names are similar.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15512,6 +15783,81 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "LoadTools"));
             self.inner.unary(req, path, codec).await
         }
+        /// Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each.
+        pub async fn export_surface(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExportSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExportSurfaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ExportSurface",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ExportSurface"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for.
+        pub async fn map_calls(
+            &mut self,
+            request: impl tonic::IntoRequest<super::MapCallsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MapCallsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/MapCalls",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "MapCalls"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Tells of the tools of a surface in one line each, for a prompt, within a budget.
+        pub async fn list_tool_cards(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListToolCardsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListToolCardsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ListToolCards",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ListToolCards"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Reads the events of a tool, of a surface or of a provider.
         pub async fn list_events(
             &mut self,
@@ -15679,6 +16025,30 @@ pub mod surface_service_server {
             request: tonic::Request<super::LoadToolsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::LoadToolsResponse>,
+            tonic::Status,
+        >;
+        /// Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each.
+        async fn export_surface(
+            &self,
+            request: tonic::Request<super::ExportSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExportSurfaceResponse>,
+            tonic::Status,
+        >;
+        /// Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for.
+        async fn map_calls(
+            &self,
+            request: tonic::Request<super::MapCallsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MapCallsResponse>,
+            tonic::Status,
+        >;
+        /// Tells of the tools of a surface in one line each, for a prompt, within a budget.
+        async fn list_tool_cards(
+            &self,
+            request: tonic::Request<super::ListToolCardsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListToolCardsResponse>,
             tonic::Status,
         >;
         /// Reads the events of a tool, of a surface or of a provider.
@@ -16225,6 +16595,142 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = LoadToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/ExportSurface" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExportSurfaceSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ExportSurfaceRequest>
+                    for ExportSurfaceSvc<T> {
+                        type Response = super::ExportSurfaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExportSurfaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::export_surface(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExportSurfaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/MapCalls" => {
+                    #[allow(non_camel_case_types)]
+                    struct MapCallsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::MapCallsRequest>
+                    for MapCallsSvc<T> {
+                        type Response = super::MapCallsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::MapCallsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::map_calls(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = MapCallsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/ListToolCards" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListToolCardsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ListToolCardsRequest>
+                    for ListToolCardsSvc<T> {
+                        type Response = super::ListToolCardsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListToolCardsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::list_tool_cards(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListToolCardsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

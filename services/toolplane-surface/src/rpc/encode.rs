@@ -56,6 +56,7 @@ pub(super) fn loaded(entry: &CatalogEntry, loaded: &LoadedTool) -> v1::LoadedSch
         model_input_schema: Some(schema),
         description: registration.declaration.description.clone(),
         digest: entry.tool.digest().to_string(),
+        alias: registration.alias(),
     }
 }
 

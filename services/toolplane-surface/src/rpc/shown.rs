@@ -6,6 +6,7 @@ use tonic::Request;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_tool::Tool;
+use toolplane_records::alias;
 use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::{ApiError, Caller, page};
 
@@ -79,7 +80,14 @@ fn tools(surface: &ToolSurface) -> impl Iterator<Item = v1::SurfaceTool> + '_ {
     let deferred = surface.deferred_tools.iter().map(|tool| Tool::Deferred(tool.into()));
     let blocked = surface.blocked_tools.iter().map(|tool| Tool::Blocked(tool.into()));
     let excluded = surface.excluded_tools.iter().map(|tool| Tool::Excluded(tool.into()));
-    loaded.chain(deferred).chain(blocked).chain(excluded).map(|tool| v1::SurfaceTool { tool: Some(tool) })
+    loaded.chain(deferred).chain(blocked).chain(excluded).map(|tool| {
+        let (name, tool_id) = match &tool {
+            Tool::Loaded(tool) => (&tool.name, &tool.tool_id),
+            Tool::Deferred(tool) => (&tool.name, &tool.tool_id),
+            Tool::Blocked(tool) | Tool::Excluded(tool) => (&tool.name, &tool.tool_id),
+        };
+        v1::SurfaceTool { alias: alias::of(name, tool_id), tool: Some(tool) }
+    })
 }
 
 fn count(surface: &ToolSurface) -> usize {

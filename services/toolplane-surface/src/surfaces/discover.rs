@@ -67,7 +67,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
+    pub(super) fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
         Self {
             kind: RefusalKind::Provider,
             reason: None,
@@ -319,7 +319,7 @@ fn suggest(view: &View, names: &NameIndex, name: &str, meaning: &mut Meaning, ef
     }
 }
 
-fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -> Meaning {
+pub(super) fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -> Meaning {
     match resolve(view.indexed(), catalog, name, known) {
         Resolution::Callable(entry) => {
             let loaded = view.indexed().loaded(entry.tool_id()).cloned().unwrap_or_else(|| LoadedTool {

@@ -1,5 +1,7 @@
 //! `toolplane surface`: the tools one session may see.
 
+pub(crate) mod shaped;
+
 use clap::Subcommand;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_tool::Tool;
@@ -26,6 +28,10 @@ pub(crate) enum SurfaceCommand {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
+    /// Print the tools as a model's vendor takes them, or what was lost of each.
+    Export(shaped::ExportArgs),
+    /// Say which tools a model called, and with what: from its answer, as its vendor gives it.
+    Calls(shaped::CallsArgs),
 }
 
 /// What the new surface holds.
@@ -81,6 +87,8 @@ pub(crate) async fn run(
         SurfaceCommand::Create(args) => create(args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,
         SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
+        SurfaceCommand::Export(args) => shaped::export(args, connection, out).await,
+        SurfaceCommand::Calls(args) => shaped::calls(args, connection, out).await,
     }
 }
 

@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, payload_text, readable};
 use super::spelled::word;
+use super::surface::shaped;
 use super::workers;
 
 mod files;
@@ -33,6 +34,8 @@ pub(crate) enum ToolsCommand {
         /// Its id, full name, unique name or alias.
         name: String,
     },
+    /// Tell of the tools in one line each, for a prompt, within a budget of tokens.
+    Cards(shaped::CardsArgs),
     /// Declare tools from JSON files: all of them, or none when one is wrong.
     Register {
         /// Files with one registration, a list of them, or `{"tools": [...]}`.
@@ -69,6 +72,7 @@ pub(crate) async fn run(
             list(request, connection, out).await
         }
         ToolsCommand::Show { name } => show(name, connection, out).await,
+        ToolsCommand::Cards(args) => shaped::cards(args, connection, out).await,
         ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
         ToolsCommand::Retire { name, reason } => retire(name, reason, connection, out).await,
     }

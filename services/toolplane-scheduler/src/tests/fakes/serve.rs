@@ -108,6 +108,9 @@ impl SurfaceService for Fakes {
         create_surface(v1::CreateSurfaceRequest) -> v1::CreateSurfaceResponse;
         get_surface(v1::GetSurfaceRequest) -> v1::GetSurfaceResponse;
         list_surface_tools(v1::ListSurfaceToolsRequest) -> v1::ListSurfaceToolsResponse;
+        export_surface(v1::ExportSurfaceRequest) -> v1::ExportSurfaceResponse;
+        map_calls(v1::MapCallsRequest) -> v1::MapCallsResponse;
+        list_tool_cards(v1::ListToolCardsRequest) -> v1::ListToolCardsResponse;
         list_surfaces(v1::ListSurfacesRequest) -> v1::ListSurfacesResponse;
         search_tools(v1::SearchToolsRequest) -> v1::SearchToolsResponse;
         load_tools(v1::LoadToolsRequest) -> v1::LoadToolsResponse;
