@@ -21,6 +21,7 @@ SAYS = {
     "stream.py": r"1 tool\.invocation\.planned[\s\S]*tool\.invocation\.succeeded[\s\S]*succeeded +\d[\s\S]*",
     "approve.py": r"200000 lines in 1288895 bytes\s*",
     "many.py": r"45\nsucceeded\nsucceeded\n",
+    "shapes.py": r"text__word_count strict\n/properties/path/\S+ described\n[\s\S]*text\.word_count [\s\S]*words\.txt\ntext__word_count\(path: string\): [^\n]+\n",
     "loop.py": r"The file: [\s\S]*words\.txt\s*",
 }
 

@@ -1,4 +1,4 @@
-"""JSON, connections, names: what needs no cluster."""
+"""JSON and connections: what needs no cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 import toolplane
 from toolplane import Connection, SetupError, _json, _status
-from toolplane.formats import names
 
 
 @pytest.mark.parametrize("number", [2**53 + 1, 2**64, -(2**63) - 1, 10**200 + 7, 0])
@@ -67,17 +66,6 @@ def test_halves_of_settings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
             Connection.of("https://example.org", **settings)  # type: ignore[arg-type]
     with pytest.raises(SetupError, match="https"):
         Connection.of("http://127.0.0.1:1", ca_file="x")
-
-
-def test_names_are_portable_and_lead_back() -> None:
-    aliases = names.Aliases()
-    long = "company." + "very_long_" * 9 + "name"
-    for name in ("text.word_count", "local.shell.exec", "9.lives", "ünï.cöde", long, "a.b__c", "a.b.c"):
-        text = aliases.add(name, f"tool_{name}")
-        assert names.is_portable(text), text
-        assert aliases.name(text) == name
-    assert names.alias("text.word_count", "t") == "text__word_count"
-    assert aliases.add("a.b.c", "tool_a.b.c") != aliases.add("a.b__c", "tool_a.b__c")
 
 
 def test_details_that_cannot_be_read_hide_nothing() -> None:

@@ -20,17 +20,22 @@ export {
 } from "./errors.js";
 export { JsonText, parseExact, stringify } from "./json.js";
 export { type Log } from "./log.js";
-export { Toolbox, type OfferedTool, type ToolboxOptions } from "./loops/toolbox.js";
+export { Toolbox, type OfferedTool, type OfferOptions, type ToolboxOptions } from "./loops/toolbox.js";
 export { DECLINED, type ApprovalAnswer, type People, type Question } from "./people.js";
 export { Kept, type ReadOptions } from "./read.js";
 export { Result, type Content } from "./result.js";
 export { type BatchItemSpec, type CallFacts } from "./spec.js";
 export { type Progress, type StreamItem } from "./stream.js";
 export {
+  type Card,
+  type Export,
+  type ExportOptions,
   type Found,
   type LoadedTool,
+  type Mapped,
   type NotLoaded,
   type Search,
+  type Shape,
   type SurfaceOptions,
   type ToolEntry,
 } from "./surface.js";

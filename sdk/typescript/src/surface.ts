@@ -1,9 +1,10 @@
 /** What tools there are: listed, searched, loaded. */
 
 import type { Connection } from "./connection.js";
-import { CreateSurfaceRequest, DeferPolicy, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
+import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
-import { payloadValue } from "./payload.js";
+import { JsonText } from "./json.js";
+import { payloadText, payloadValue, toPayload } from "./payload.js";
 import { ask, type Asking } from "./rpc.js";
 
 /** One line about a tool of a surface. */
@@ -12,6 +13,8 @@ export interface ToolEntry {
   readonly name: string;
   /** Its id. */
   readonly toolId: string;
+  /** What it is called where full names cannot be used; it can be called by it, too. */
+  readonly alias: string;
   /** `loaded` ones can be called, `deferred` ones after they were loaded, `blocked` and `excluded` ones cannot. */
   readonly state: "loaded" | "deferred" | "blocked" | "excluded";
   /** A phrase for discovery, of deferred ones. */
@@ -43,6 +46,8 @@ export interface Search {
 export interface LoadedTool {
   readonly name: string;
   readonly toolId: string;
+  /** What it is called where full names cannot be used; it can be called by it, too. */
+  readonly alias: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: Record<string, unknown>;
@@ -77,15 +82,15 @@ export async function listTools(connection: Connection, surfaceId: string, signa
   }
 }
 
-function entry({ tool }: SurfaceTool): ToolEntry[] {
+function entry({ tool, alias }: SurfaceTool): ToolEntry[] {
   switch (tool?.$case) {
     case "loaded":
-      return [{ name: tool.value.name, toolId: tool.value.toolId, state: "loaded" }];
+      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: "loaded" }];
     case "deferred":
-      return [{ name: tool.value.name, toolId: tool.value.toolId, state: "deferred", hint: tool.value.searchHint }];
+      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: "deferred", hint: tool.value.searchHint }];
     case "blocked":
     case "excluded":
-      return [{ name: tool.value.name, toolId: tool.value.toolId, state: tool.$case, reason: tool.value.reason }];
+      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: tool.$case, reason: tool.value.reason }];
     default:
       return [];
   }
@@ -114,14 +119,107 @@ export async function loadTools(
   const [loaded, failed]: [LoadedTool[], NotLoaded[]] = [[], []];
   for (const { name, outcome } of outcomes) {
     if (outcome?.$case === "loaded") {
-      const { tool, modelInputSchema, description, digest } = outcome.value;
+      const { tool, modelInputSchema, description, digest, alias } = outcome.value;
       const inputSchema = (payloadValue(modelInputSchema) ?? { type: "object" }) as Record<string, unknown>;
-      loaded.push({ name: tool?.name ?? name, toolId: tool?.toolId ?? "", description, inputSchema, digest });
+      loaded.push({ name: tool?.name ?? name, toolId: tool?.toolId ?? "", alias, description, inputSchema, digest });
     } else {
       failed.push({ name, message: outcome?.value.message ?? "it is not there", similar: outcome?.value.similarNames ?? [] });
     }
   }
   return { loaded, failed };
+}
+
+/** A shape in which tools are given to a model: that of its vendor, or of a protocol. */
+export type Shape = "openai-responses" | "openai-chat" | "anthropic" | "gemini" | "gemini-openapi" | "mcp" | "json-schema";
+
+/** What is exported, and how. */
+export interface ExportOptions {
+  /** Only these tools, in this order; every loaded one when absent. */
+  names?: readonly string[];
+  /** Have the vendor hold its model to the schemas it can hold. */
+  strict?: boolean;
+  /** Most tokens of all definitions together, estimated; no bound when absent. */
+  maxTokens?: number;
+}
+
+/** Tools as a vendor takes them, and what was lost of each. */
+export interface Export {
+  /** What to hand to the vendor. */
+  readonly tools: Record<string, unknown>[];
+  /** What became of each, in the same order. */
+  readonly details: readonly ExportedTool[];
+  /** Tools that are not in it, and why. */
+  readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** What a model called: a tool with the arguments as they go to it, or why it is none. */
+export interface Mapped {
+  /** The name the model used. */
+  readonly alias: string;
+  /** What the model calls the call. */
+  readonly callId: string;
+  /** The tool; absent where the call means none. */
+  readonly target?: { readonly name: string; readonly args: JsonText; readonly declarationDigest: string };
+  /** Why it means none. */
+  readonly refusal?: { readonly code: string; readonly message: string; readonly similarAliases: readonly string[] };
+}
+
+/** A tool in one line, for a prompt. */
+export interface Card {
+  readonly text: string;
+  readonly alias: string;
+  readonly name: string;
+  readonly toolId: string;
+  /** Estimated. */
+  readonly tokens: number;
+  /** It has to be loaded before it can be called. */
+  readonly deferred: boolean;
+}
+
+/** @internal */
+export async function exportTools(
+  connection: Connection,
+  surfaceId: string,
+  shape: Shape,
+  { names = [], strict = false, maxTokens = 0 }: ExportOptions,
+): Promise<Export> {
+  const tools: Record<string, unknown>[] = [];
+  const [details, leftOut]: [ExportedTool[], { name: string; reason: string }[]] = [[], []];
+  for (let pageToken = ""; ; ) {
+    const request = { surfaceId, shape, strict, names: [...names], maxTokens: BigInt(maxTokens), pageSize: 1000, pageToken };
+    const page = await ask(connection, connection.surfaces, (client) => client.exportSurface, request, soon());
+    for (const one of (payloadValue(page.toolsJson) ?? []) as Record<string, unknown>[]) {
+      const declared = tools[0]?.functionDeclarations;
+      // Gemini takes one list of all.
+      if (Array.isArray(declared)) declared.push(...(one.functionDeclarations as unknown[]));
+      else tools.push(one);
+    }
+    details.push(...page.tools);
+    leftOut.push(...page.leftOut.map(({ name, reason }) => ({ name, reason })));
+    pageToken = page.nextPageToken;
+    if (pageToken === "") return { tools, details, leftOut };
+  }
+}
+
+/** @internal */
+export async function mapCalls(connection: Connection, surfaceId: string, said: unknown, strict: boolean): Promise<Mapped[]> {
+  const request = { surfaceId, said: toPayload(said), strict, knownDigests: {} };
+  const { calls } = await ask(connection, connection.surfaces, (client) => client.mapCalls, request, soon());
+  return calls.map(({ alias, callId, outcome }) => {
+    if (outcome?.$case !== "target") {
+      const { code = "", message = "", similarAliases = [] } = outcome?.value ?? {};
+      return { alias, callId, refusal: { code, message, similarAliases } };
+    }
+    const { name, arguments: args, digest } = outcome.value;
+    return { alias, callId, target: { name, args: new JsonText(payloadText(args) ?? "{}"), declarationDigest: digest } };
+  });
+}
+
+/** @internal */
+export async function toolCards(connection: Connection, surfaceId: string, names: readonly string[], maxTokens: number): Promise<Card[]> {
+  const request = { surfaceId, names: [...names], maxTokens: BigInt(maxTokens) };
+  const { cards } = await ask(connection, connection.surfaces, (client) => client.listToolCards, request, soon());
+  return cards.map(({ text, alias, name, toolId, tokens, deferred }) => ({ text, alias, name, toolId, tokens: Number(tokens), deferred }));
 }
 
 /** What a surface is made of. */

@@ -9,7 +9,7 @@ import type { InvocationSpec } from "./gen/toolplane/v1/invocation_service.js";
 import type { PayloadRef } from "./gen/toolplane/v1/payload.js";
 import type { ToolResult } from "./gen/toolplane/v1/result.js";
 import type { Log } from "./log.js";
-import { Toolbox, type ToolboxOptions } from "./loops/toolbox.js";
+import { Toolbox, type OfferOptions, type ToolboxOptions } from "./loops/toolbox.js";
 import { provideInput, resolveApproval, type People } from "./people.js";
 import { PayloadSource, type ReadOptions } from "./read.js";
 import { Result } from "./result.js";
@@ -195,6 +195,27 @@ export class Tools {
     return await surfaces.listTools(this.#connection, this.surfaceId, options.signal);
   }
 
+  /**
+   * The tools as a vendor takes them, with what was lost of each: every loaded one, or those of `names` in their order. Calls of them are
+   * for {@link mapCalls}.
+   */
+  async export(shape: surfaces.Shape, options: surfaces.ExportOptions = {}): Promise<surfaces.Export> {
+    return await surfaces.exportTools(this.#connection, this.surfaceId, shape, options);
+  }
+
+  /**
+   * Which tools a model called, and with what; nothing is run. `said` is one call, a list of calls or the whole answer, in its vendor's
+   * shape; `strict` is as it was when the tools were exported.
+   */
+  async mapCalls(said: unknown, options: { strict?: boolean } = {}): Promise<surfaces.Mapped[]> {
+    return await surfaces.mapCalls(this.#connection, this.surfaceId, said, options.strict ?? false);
+  }
+
+  /** Tools in one line each, for a prompt: those of `names`, or all, as many as `maxTokens` allow; 2,000 when absent. */
+  async cards(options: { names?: readonly string[]; maxTokens?: number } = {}): Promise<surfaces.Card[]> {
+    return await surfaces.toolCards(this.#connection, this.surfaceId, options.names ?? [], options.maxTokens ?? 0);
+  }
+
   /** Makes a surface, and gives the same connection with calls made in it. */
   async surface(options: surfaces.SurfaceOptions = {}): Promise<Tools> {
     return this.within(await surfaces.createSurface(this.#connection, options));
@@ -228,18 +249,18 @@ export class Tools {
   // === Agent loops: one toolbox for programs with one conversation. ===
 
   /** The tools as OpenAI's Responses API takes them. */
-  forOpenAI() {
-    return this.#toolbox.forOpenAI();
+  forOpenAI(options: OfferOptions = {}) {
+    return this.#toolbox.forOpenAI(options);
   }
 
   /** The tools as OpenAI's Chat Completions take them. */
-  forOpenAIChat() {
-    return this.#toolbox.forOpenAIChat();
+  forOpenAIChat(options: OfferOptions = {}) {
+    return this.#toolbox.forOpenAIChat(options);
   }
 
   /** The tools as Anthropic's Messages API takes them. */
-  forAnthropic() {
-    return this.#toolbox.forAnthropic();
+  forAnthropic(options: OfferOptions = {}) {
+    return this.#toolbox.forAnthropic(options);
   }
 
   /** The tools as Gemini's API takes them. */

@@ -7,14 +7,15 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolplane import _rpc, errors
+from toolplane import _json, _rpc, errors
 from toolplane._calls import CallFlows
 from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retried
 from toolplane._spec import unique_key
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
-from toolplane.tools import Found, Tool
+from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Tool
 from toolplane.v1 import invocation_service_pb2 as invocations
+from toolplane.v1 import payload_pb2
 from toolplane.v1 import scheduler_policy_pb2
 from toolplane.v1 import surface_service_pb2 as surfaces
 from toolplane.v1 import vocabulary_pb2 as words
@@ -71,6 +72,40 @@ class CatalogFlows:
             token = answer.next_page_token
             if not token:
                 return found
+
+    # === tools as models are told of them ===
+
+    def export(self, shape: str, strict: bool, names: Sequence[str], max_tokens: int) -> Flow[Export]:
+        """Tools in the shape of a vendor: every loaded one, or those of `names` in their order."""
+        made = Export([], [], [])
+        request = surfaces.ExportSurfaceRequest(
+            surface_id=self._surface, shape=shape, strict=strict, names=names, max_tokens=max_tokens, page_size=1000
+        )
+        while True:
+            answer = yield from retried(_rpc.EXPORT, request, timeout=_TIMEOUT, retry=self._retry)
+            for one in _json.value(answer.tools_json) or []:
+                if made.tools and set(one) == {"functionDeclarations"}:
+                    made.tools[0]["functionDeclarations"] += one["functionDeclarations"]
+                else:
+                    made.tools.append(one)
+            made.details.extend(answer.tools)
+            made.left_out.extend(answer.left_out)
+            request.page_token = answer.next_page_token
+            if not request.page_token:
+                return made
+
+    def map_calls(self, said: Any, strict: bool) -> Flow[MappedCalls]:
+        """Which tools a model called, and with what. `said` is JSON of any vendor's shape."""
+        payload = payload_pb2.JsonPayload(inline=said if isinstance(said, bytes) else _json.dump(said))
+        request = surfaces.MapCallsRequest(surface_id=self._surface, said=payload, strict=strict)
+        answer = yield from retried(_rpc.MAP_CALLS, request, timeout=_TIMEOUT, retry=self._retry)
+        return [Mapped.of(call) for call in answer.calls]
+
+    def cards(self, names: Sequence[str], max_tokens: int) -> Flow[CardList]:
+        """Tools in one line each."""
+        request = surfaces.ListToolCardsRequest(surface_id=self._surface, names=names, max_tokens=max_tokens)
+        answer = yield from retried(_rpc.CARDS, request, timeout=_TIMEOUT, retry=self._retry)
+        return [Card(card.text, card.alias, card.name, card.tool_id, card.tokens, card.deferred) for card in answer.cards]
 
     def create_surface(
         self, tools: Sequence[str], namespaces: Sequence[str], load: Sequence[str], defer: str, role: str, reason: str

@@ -13,7 +13,7 @@ from toolplane.files import AsyncKeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import Found, Tool
+from toolplane.tools import CardList, Export, Found, MappedCalls, Tool
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -208,17 +208,38 @@ class AsyncToolplane:
 
     # === agent loops ===
 
-    async def for_openai(self, *, most: int = 30) -> Offered:
+    async def export(self, shape: str, *names: str, strict: bool = False, max_tokens: int = 0) -> Export:
+        """The tools as a vendor takes them, with what was lost of each: every loaded one, or those of `names` in their order.
+
+        `shape` is `openai-responses`, `openai-chat`, `anthropic`, `gemini`, `gemini-openapi`, `mcp` or `json-schema`. With `strict` the
+        vendor holds its model to the schemas it can hold. `max_tokens` bounds all definitions together (0: no bound). Calls of these tools
+        are for `map_calls`.
+        """
+        return await self._driver.run(self._catalog.export(shape, strict, names, max_tokens))
+
+    async def map_calls(self, said: Any, /, *, strict: bool = False) -> MappedCalls:
+        """Which tools a model called, and with what, in the order of its calls; nothing is run.
+
+        `said` is one call, a list of calls or the whole answer, as dicts or as JSON bytes; `strict` as it was when the tools were
+        exported. `RequestRefused` for what is none of these.
+        """
+        return await self._driver.run(self._catalog.map_calls(said, strict))
+
+    async def cards(self, *names: str, max_tokens: int = 2000) -> CardList:
+        """Tools in one line each, for a prompt: those of `names`, or all, as many as `max_tokens` allow."""
+        return await self._driver.run(self._catalog.cards(names, max_tokens))
+
+    async def for_openai(self, *, most: int = 30, strict: bool = False) -> Offered:
         """The tools as OpenAI's Responses API takes them. With more than `most`, a search tool is offered, and what it has found."""
-        return await self._driver.run(self._bridge.offered("openai", most))
+        return await self._driver.run(self._bridge.offered("openai", most, strict))
 
-    async def for_openai_chat(self, *, most: int = 30) -> Offered:
+    async def for_openai_chat(self, *, most: int = 30, strict: bool = False) -> Offered:
         """The tools as OpenAI's Chat Completions API, and whatever is made like it, takes them."""
-        return await self._driver.run(self._bridge.offered("openai_chat", most))
+        return await self._driver.run(self._bridge.offered("openai_chat", most, strict))
 
-    async def for_anthropic(self, *, most: int = 30) -> Offered:
+    async def for_anthropic(self, *, most: int = 30, strict: bool = False) -> Offered:
         """The tools as Anthropic's Messages API takes them."""
-        return await self._driver.run(self._bridge.offered("anthropic", most))
+        return await self._driver.run(self._bridge.offered("anthropic", most, strict))
 
     async def for_gemini(self, *, most: int = 30) -> Offered:
         """The tools as Gemini's `tools` takes them: one entry with `functionDeclarations`."""

@@ -13,7 +13,8 @@ from toolplane.v1 import deferred_tool_pb2, surface_pb2, surface_service_pb2, vo
 class Tool:
     """A tool that can be called, with what a model needs to call it.
 
-    `schema` is the JSON Schema of the arguments; `digest` names this registration (`declaration_digest` of a call).
+    `schema` is the JSON Schema of the arguments; `digest` names this registration (`declaration_digest` of a call); `alias` is what the
+    tool is called where full names cannot be used, and can be called by, too.
     """
 
     name: str
@@ -21,12 +22,13 @@ class Tool:
     description: str
     schema: dict[str, Any]
     digest: str
+    alias: str
 
     @classmethod
     def of(cls, message: surface_service_pb2.LoadedSchema) -> Tool:
         """From its message."""
         schema = _json.value(message.model_input_schema) or {"type": "object"}
-        return cls(message.tool.name, message.tool.tool_id, message.description, schema, message.digest)
+        return cls(message.tool.name, message.tool.tool_id, message.description, schema, message.digest, message.alias)
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,57 @@ class Found:
     def of_loaded(cls, message: surface_pb2.LoadedTool) -> Found:
         """From the message of a tool whose schema is visible. One that changed since has to be loaded again."""
         return cls(message.name, message.tool_id, "", not message.changed)
+
+
+@dataclass(frozen=True)
+class Export:
+    """Tools as a vendor takes them, and what was lost of each.
+
+    `tools` is the list to hand to the vendor; `details` has `alias`, `tool_id`, `name`, `digest`, `strict`, `losses` and `tokens` of each,
+    `left_out` the `name` and `reason` of those that are not in it.
+    """
+
+    tools: list[dict[str, Any]]
+    details: list[surface_service_pb2.ExportedTool]
+    left_out: list[surface_service_pb2.LeftOutTool]
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What a model called: a tool by its full `name`, with the arguments as they go to it, or a `refusal`.
+
+    `args` are JSON bytes; give them and `digest` (`declaration_digest`) with the call. `refusal` has `code`, `message` and
+    `similar_aliases`.
+    """
+
+    alias: str
+    call_id: str
+    name: str
+    args: bytes
+    digest: str
+    refusal: surface_service_pb2.CallRefusal | None
+
+    @classmethod
+    def of(cls, message: surface_service_pb2.MappedCall) -> Mapped:
+        """From its message."""
+        if message.HasField("refusal"):
+            return cls(message.alias, message.call_id, "", b"", "", message.refusal)
+        target = message.target
+        return cls(message.alias, message.call_id, target.name, target.arguments.inline, target.digest, None)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool in one line, for a prompt. `tokens` are estimated; a `deferred` tool has to be loaded before it can be called."""
+
+    text: str
+    alias: str
+    name: str
+    tool_id: str
+    tokens: int
+    deferred: bool
+
+
+# Named here, because the clients have a method `list`.
+MappedCalls = list[Mapped]
+CardList = list[Card]

@@ -53,6 +53,20 @@ export function readCall(value: unknown): ModelCall | undefined {
   return undefined;
 }
 
+/** A call as its vendor writes it. What is no JSON is a {@link JsonError}. */
+export function asJson({ vendor, id, alias: name, args }: ModelCall): Fields {
+  switch (vendor) {
+    case "openai":
+      return { type: "function_call", call_id: id, name, arguments: stringify(args) };
+    case "openai-chat":
+      return { id, type: "function", function: { name, arguments: stringify(args) } };
+    case "anthropic":
+      return { type: "tool_use", id, name, input: args };
+    case "gemini":
+      return { functionCall: { id, name, args } };
+  }
+}
+
 /** A result in the shape of the vendor that asked. Only some have a mark for failures; the others are told in the text. */
 export function writeAnswer(call: ModelCall, outcome: Outcome): Fields {
   const text = outcome.text;

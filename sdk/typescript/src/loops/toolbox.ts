@@ -3,10 +3,9 @@
 import { JsonError, RequestError, ToolError, type FieldViolation } from "../errors.js";
 import { stringify } from "../json.js";
 import { texts, type Result } from "../result.js";
-import type { LoadedTool } from "../surface.js";
+import type { LoadedTool, Shape } from "../surface.js";
 import type { CallOptions, Tools } from "../tools.js";
-import { aliases, SEARCH } from "./names.js";
-import { asMessages, failureText, readCall, readCalls, writeAnswer, type ModelCall, type Outcome } from "./shapes.js";
+import { asJson, asMessages, failureText, readCall, readCalls, writeAnswer, type ModelCall, type Outcome } from "./shapes.js";
 
 /** How tools are shown to a model. */
 export interface ToolboxOptions {
@@ -16,14 +15,20 @@ export interface ToolboxOptions {
   call?: CallOptions;
 }
 
-/** A tool as a model is shown it. */
-export interface OfferedTool extends LoadedTool {
-  /** The name the model is given. */
-  readonly alias: string;
+/** How tools are given to a vendor. */
+export interface OfferOptions {
+  /** Have the vendor hold its model to the schemas it can hold: what may be left out is `null` in its calls then. */
+  strict?: boolean;
 }
 
-type Schema = Record<string, unknown>;
+/** A tool as a model is shown it, by its alias. */
+export type OfferedTool = LoadedTool;
 
+type Schema = Record<string, unknown>;
+type About = { name: string; description: string };
+
+/** The name of the tool that finds others; no tool has it as its alias. */
+const SEARCH = "tool_search";
 /** How many tools a search gives at most. */
 const SEARCH_LIMIT = 8;
 
@@ -48,6 +53,8 @@ export class Toolbox {
   #offered = new Map<string, OfferedTool>();
   /** Full names that its searches found, in that order. */
   readonly #found = new Set<string>();
+  /** Tools were given in a strict mode. */
+  #strict = false;
 
   /** @internal */
   constructor(tools: Tools, options: ToolboxOptions) {
@@ -62,51 +69,48 @@ export class Toolbox {
     const all = callable.length <= this.#limit;
     const wanted = all ? callable : callable.filter(({ name }) => this.#found.has(name));
     const { loaded } = await this.#tools.load(wanted.map(({ name }) => name));
-    // Among all tools, so that an alias means the same whatever else was found.
-    const names = aliases(callable);
-    const aliasOf = new Map(callable.map(({ name }, at) => [name, names[at] as string]));
-    const tools = loaded.map((tool) => ({ ...tool, alias: aliasOf.get(tool.name) ?? tool.name }));
-    this.#offered = new Map(tools.map((tool) => [tool.alias, tool]));
-    return all ? tools : [SEARCH_TOOL, ...tools];
+    this.#offered = new Map(loaded.map((tool) => [tool.alias, tool]));
+    return all ? loaded : [SEARCH_TOOL, ...loaded];
   }
 
   /** As OpenAI's Responses API takes them. */
-  async forOpenAI(): Promise<{ type: "function"; name: string; description: string; parameters: Schema; strict: false }[]> {
-    const tools = await this.offered();
-    return tools.map(({ alias: name, description, inputSchema }) => ({
-      type: "function",
-      name,
-      description,
-      parameters: inputSchema,
-      // Left out it would mean "if the schema allows it", and an optional argument would be asked for each time.
-      strict: false,
-    }));
+  async forOpenAI(
+    options: OfferOptions = {},
+  ): Promise<{ type: "function"; name: string; description: string; parameters: Schema; strict: boolean }[]> {
+    // Left out, `strict` would mean "if the schema allows it", and an optional argument would be asked for each time.
+    const search = (about: About) => ({ type: "function", ...about, parameters: SEARCH_TOOL.inputSchema, strict: false });
+    return await this.#given("openai-responses", options, search);
   }
 
   /** As OpenAI's Chat Completions take them. */
-  async forOpenAIChat(): Promise<{ type: "function"; function: { name: string; description: string; parameters: Schema } }[]> {
-    const tools = await this.offered();
-    return tools.map(({ alias: name, description, inputSchema }) => ({
-      type: "function",
-      function: { name, description, parameters: inputSchema },
-    }));
+  async forOpenAIChat(
+    options: OfferOptions = {},
+  ): Promise<{ type: "function"; function: { name: string; description: string; parameters: Schema } }[]> {
+    const search = (about: About) => ({ type: "function", function: { ...about, parameters: SEARCH_TOOL.inputSchema } });
+    return await this.#given("openai-chat", options, search);
   }
 
   /** As Anthropic's Messages API takes them. */
-  async forAnthropic(): Promise<{ name: string; description: string; input_schema: Schema }[]> {
-    const tools = await this.offered();
-    return tools.map(({ alias: name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+  async forAnthropic(options: OfferOptions = {}): Promise<{ name: string; description: string; input_schema: Schema }[]> {
+    return await this.#given("anthropic", options, (about) => ({ ...about, input_schema: SEARCH_TOOL.inputSchema }));
   }
 
   /** As Gemini's API takes them: one entry of `tools`. */
   async forGemini(): Promise<{ functionDeclarations: { name: string; description: string; parametersJsonSchema: Schema }[] }[]> {
-    const tools = await this.offered();
-    const functionDeclarations = tools.map(({ alias: name, description, inputSchema }) => ({
-      name,
-      description,
-      parametersJsonSchema: inputSchema,
-    }));
-    return [{ functionDeclarations }];
+    type Entry = { functionDeclarations: { name: string; description: string; parametersJsonSchema: Schema }[] };
+    const search = (about: About) => ({ functionDeclarations: [{ ...about, parametersJsonSchema: SEARCH_TOOL.inputSchema }] });
+    const entries: Entry[] = await this.#given("gemini", {}, search);
+    return [{ functionDeclarations: entries.flatMap(({ functionDeclarations }) => functionDeclarations) }];
+  }
+
+  /** What a model is shown now, as the cluster writes it in a shape; the search, which is our own, before it. */
+  async #given<T>(shape: Shape, { strict = false }: OfferOptions, search: (about: About) => object): Promise<T[]> {
+    this.#strict ||= strict;
+    const shown = await this.offered();
+    const names = shown.flatMap((tool) => ("name" in tool ? [tool.name] : []));
+    const tools = names.length === 0 ? [] : (await this.#tools.export(shape, { names, strict })).tools;
+    const own = names.length === shown.length ? [] : [search({ name: SEARCH, description: SEARCH_TOOL.description })];
+    return [...own, ...tools] as T[];
   }
 
   /** As an object of Vercel's AI SDK, all tools at once. The package `ai` must be installed. */
@@ -159,14 +163,25 @@ export class Toolbox {
       const message = `there is no tool \`${call.alias}\` here`;
       return { text: failureText("surface.unknown_tool", message, { retry: "discover_tool_first" }), isError: true };
     }
-    return await this.#outcome(tool, call.args, { ...options, ...(call.id ? { nativeCallId: call.id } : {}) });
+    const args = await this.#meant(call);
+    return await this.#outcome(tool, args, { ...options, ...(call.id ? { nativeCallId: call.id } : {}) });
+  }
+
+  /** The arguments as the tool takes them. What is wrong with those that mean nothing is said when the call is made. */
+  async #meant(call: ModelCall): Promise<unknown> {
+    try {
+      const [mapped] = await this.#tools.mapCalls(asJson(call), { strict: this.#strict });
+      return mapped?.target?.args ?? call.args;
+    } catch (error) {
+      if (error instanceof JsonError) return call.args;
+      throw error;
+    }
   }
 
   /** A tool that was not shown here: a conversation that was begun elsewhere goes on, and its model knows what it found there. */
   async #unseen(alias: string): Promise<OfferedTool | undefined> {
     const callable = await this.#callable();
-    const at = aliases(callable).indexOf(alias);
-    const known = callable[at];
+    const known = callable.find((tool) => tool.alias === alias);
     if (known === undefined) return undefined;
     this.#found.add(known.name);
     await this.offered();

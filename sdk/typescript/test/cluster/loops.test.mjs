@@ -88,6 +88,18 @@ test("Gemini", async (t) => {
   assert.deepEqual([message.role, message.parts.length], ["user", 1]);
 });
 
+test("tools are exported, and what a model calls is mapped back", async (t) => {
+  const box = await tools(t);
+  const { tools: made, details } = await box.export("anthropic", { names: [own], strict: true });
+  assert.deepEqual([made.length, made[0].name, details[0].alias], [1, own, own]);
+  const call = { type: "tool_use", id: "toolu_1", name: own, input: { text: "a b" } };
+  const [mapped] = await box.mapCalls({ content: [call] });
+  assert.deepEqual([mapped.callId, mapped.target.name, mapped.target.declarationDigest], ["toolu_1", `${name}.word_count`, details[0].digest]);
+  const [refused] = await box.mapCalls({ ...call, name: `${own}s` });
+  assert.ok(refused.refusal.similarAliases.includes(own), JSON.stringify(refused));
+  assert.ok((await box.cards({ names: [own] }))[0].text.startsWith(`${own}(text: string`));
+});
+
 test("a model with many tools is given a search, and what it finds", async (t) => {
   const box = (await tools(t)).toolbox({ limit: 3 });
   assert.deepEqual((await box.forOpenAI()).map((tool) => tool.name), ["tool_search"]);

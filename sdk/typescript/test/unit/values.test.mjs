@@ -10,7 +10,6 @@ import { inspect } from "node:util";
 import { connect, JsonError, JsonText, parseExact, SettingsError, stringify, VERSION, Worker } from "toolplane";
 
 import { Connection, readSettings } from "../../dist/connection.js";
-import { alias, aliases } from "../../dist/loops/names.js";
 import { asMessages, readCall, readCalls, writeAnswer } from "../../dist/loops/shapes.js";
 import { backoff } from "../../dist/rpc.js";
 import { toListed, toRegistration } from "../../dist/worker/registration.js";
@@ -136,18 +135,6 @@ test("every JSON value comes back as it was", () => {
     const safe = (read) => (typeof read === "bigint" && Number.isSafeInteger(Number(read)) ? Number(read) : read);
     assert.deepEqual(parseExact(stringify(value)), safe(value));
   }
-});
-
-test("aliases are taken by every vendor, and lead back to one tool", () => {
-  assert.deepEqual(["text.word_count", "a.b.c", "1st.tool", "x/y z.ü"].map(alias), ["text__word_count", "a_b__c", "_1st__tool", "x_y_z___"]);
-  const long = { name: `n.${"x".repeat(100)}`, toolId: "tool_long" };
-  const tools = [{ name: "a.b", toolId: "1" }, { name: "a__b", toolId: "2" }, long, { name: "tool_search", toolId: "3" }, { name: "c.d", toolId: "4" }];
-  const names = aliases(tools);
-  assert.equal(new Set(names).size, tools.length);
-  assert.ok(names.every((name) => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)), names.join());
-  assert.equal(names[4], "c__d");
-  assert.ok(!names.includes("tool_search"));
-  assert.equal(aliases([long])[0], names[2], "whatever others there are");
 });
 
 test("calls are told apart by their shape", () => {

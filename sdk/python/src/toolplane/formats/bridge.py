@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from toolplane import _json, errors
 from toolplane._flow import Flow
 from toolplane.formats import shapes
-from toolplane.formats.names import Aliases
-from toolplane.tools import Found, Tool
+from toolplane.tools import Found, Mapped, Tool
 
 if TYPE_CHECKING:
     from toolplane._calls import CallFlows
@@ -32,6 +31,7 @@ _SEARCH = Tool(
         "additionalProperties": False,
     },
     digest="",
+    alias=SEARCH_TOOL,
 )
 
 
@@ -41,8 +41,9 @@ class Bridge:
     def __init__(self, catalog: CatalogFlows, calls: CallFlows) -> None:
         self._catalog = catalog
         self._calls = calls
-        self._aliases = Aliases()
         self._found: dict[str, Tool] = {}
+        # What is `null` in a call may mean that it is left out, once tools were offered so.
+        self._strict = False
 
     def tools(self, most: int) -> Flow[list[tuple[str, Tool]]]:
         """The tools to offer, by alias. With more than `most` of them: the search tool, and what it has found."""
@@ -51,26 +52,47 @@ class Bridge:
             tools: list[Tool] = yield from self._catalog.load([tool.name for tool in there], strict=False)
         else:
             tools = [_SEARCH, *self._found.values()]
-        return [(self._aliases.add(tool.name, tool.tool_id), tool) for tool in tools]
+        return [(tool.alias, tool) for tool in tools]
 
-    def offered(self, shape: str, most: int) -> Flow[list[dict[str, Any]]]:
+    def offered(self, shape: str, most: int, strict: bool = False) -> Flow[list[dict[str, Any]]]:
         """The same as a vendor takes it."""
-        return shapes.offer(shape, (yield from self.tools(most)))
+        self._strict = self._strict or strict
+        tools = [tool for _, tool in (yield from self.tools(most))]
+        names = [tool.name for tool in tools if tool is not _SEARCH]
+        offered: list[dict[str, Any]] = []
+        if names:
+            offered = (yield from self._catalog.export(shapes.WORDS[shape], strict, names, 0)).tools
+        if len(names) == len(tools):
+            return offered
+        return shapes.with_own(shape, shapes.own(shape, SEARCH_TOOL, _SEARCH.description, _SEARCH.schema), offered)
 
     def answer(self, said: Any, settings: CallSettings) -> Flow[Any]:
         """Answers one call, or every call of a response."""
         calls, single = shapes.calls(said)
+        asked = [call for call in calls if call.alias != SEARCH_TOOL]
+        meant = iter((yield from self._meant(asked)))
         items = []
         for call in calls:
-            items.append((yield from self._answer_one(call, settings)))
+            if call.alias == SEARCH_TOOL:
+                items.append((yield from self._search(call)))
+            else:
+                items.append((yield from self._answer_one(call, next(meant), settings)))
         return items[0] if single else shapes.together(calls[0].shape if calls else "", items)
 
-    def _answer_one(self, call: shapes.ModelCall, settings: CallSettings) -> Flow[dict[str, Any]]:
-        if call.alias == SEARCH_TOOL:
-            return (yield from self._search(call))
+    def _meant(self, calls: list[shapes.ModelCall]) -> Flow[list[Mapped]]:
+        """What the calls mean, one for each."""
+        if not calls:
+            return []
+        return (yield from self._catalog.map_calls([shapes.as_json(call) for call in calls], self._strict))
+
+    def _answer_one(self, call: shapes.ModelCall, meant: Mapped, settings: CallSettings) -> Flow[dict[str, Any]]:
         own = cast("CallSettings", {**settings, "raise_on_error": False, "native_call_id": call.call_id})
+        # What means nothing is called all the same, as it is: the server says what is wrong with it, and keeps that it was tried.
+        name, args = (call.alias, shapes.arguments(call)) if meant.refusal is not None else (meant.name, meant.args)
+        if meant.refusal is None:
+            own.setdefault("declaration_digest", meant.digest)
         try:
-            result: Result = yield from self._calls.call(self._aliases.name(call.alias), shapes.arguments(call), own)
+            result: Result = yield from self._calls.call(name, args, own)
         except errors.RequestRefused as error:
             # A model can mend its arguments; it cannot mend a server that is away.
             if error.status != "INVALID_ARGUMENT":
@@ -93,8 +115,7 @@ class Bridge:
         told = []
         for tool in tools:
             self._found[tool.name] = tool
-            alias = self._aliases.add(tool.name, tool.tool_id)
-            told.append({"name": alias, "description": tool.description, "parameters": tool.schema})
+            told.append({"name": tool.alias, "description": tool.description, "parameters": tool.schema})
         value = {"tools": told} if told else {"tools": [], "message": "nothing found: try other words"}
         return shapes.item(call, json.dumps(value, ensure_ascii=False), value, is_error=False)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolplane.tools import Tool
 
 
 @dataclass(frozen=True)
@@ -31,42 +30,28 @@ def field(thing: Any, *names: str) -> Any:
 
 # === how tools are offered ===
 
-
-def offer(shape: str, tools: list[tuple[str, Tool]]) -> list[dict[str, Any]]:
-    """Tools, by alias, as a vendor takes them."""
-    if shape == "gemini":
-        return [{"functionDeclarations": [_gemini(alias, tool) for alias, tool in tools]}] if tools else []
-    make = {"openai": _openai, "openai_chat": _openai_chat, "anthropic": _anthropic}[shape]
-    return [make(alias, tool) for alias, tool in tools]
+# What the shapes are called by the server, which makes them.
+WORDS = {"openai": "openai-responses", "openai_chat": "openai-chat", "anthropic": "anthropic", "gemini": "gemini"}
 
 
-def _openai(alias: str, tool: Tool) -> dict[str, Any]:
-    # Strict mode would refuse schemas it does not know; the cluster checks the arguments anyway.
-    return {
-        "type": "function",
-        "name": alias,
-        "description": tool.description,
-        "parameters": _object(tool.schema),
-        "strict": False,
+def own(shape: str, name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A tool of the loop itself, which no server knows, as a vendor takes it."""
+    about = {"name": name, "description": description}
+    make: dict[str, Callable[[], dict[str, Any]]] = {
+        "openai": lambda: {"type": "function", **about, "parameters": schema, "strict": False},
+        "openai_chat": lambda: {"type": "function", "function": {**about, "parameters": schema}},
+        "anthropic": lambda: {**about, "input_schema": schema},
+        "gemini": lambda: {**about, "parametersJsonSchema": schema},
     }
+    return make[shape]()
 
 
-def _openai_chat(alias: str, tool: Tool) -> dict[str, Any]:
-    function = {"name": alias, "description": tool.description, "parameters": _object(tool.schema)}
-    return {"type": "function", "function": function}
-
-
-def _anthropic(alias: str, tool: Tool) -> dict[str, Any]:
-    return {"name": alias, "description": tool.description, "input_schema": _object(tool.schema)}
-
-
-def _gemini(alias: str, tool: Tool) -> dict[str, Any]:
-    return {"name": alias, "description": tool.description, "parametersJsonSchema": _object(tool.schema)}
-
-
-def _object(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with the `type` and `properties` that vendors want at the top; all else as it is."""
-    return {"type": "object", "properties": {}, **schema}
+def with_own(shape: str, own_tool: dict[str, Any], tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Tools that were exported, with one of the loop itself before them."""
+    if shape != "gemini":
+        return [own_tool, *tools]
+    declared = tools[0]["functionDeclarations"] if tools else []
+    return [{"functionDeclarations": [own_tool, *declared]}]
 
 
 # === how calls look ===
@@ -134,6 +119,18 @@ def _in_gemini(said: Any) -> list[ModelCall] | None:
         return [call for one in candidates for call in _of(field(field(one, "content"), "parts"))]
     parts = field(said, "parts")
     return _of(parts) if isinstance(parts, (list, tuple)) else None
+
+
+def as_json(call: ModelCall) -> dict[str, Any]:
+    """The call as its vendor writes it in JSON, whatever object it came as."""
+    args = call.args if isinstance(call.args, str) or call.args is None else arguments(call)
+    make: dict[str, Callable[[], dict[str, Any]]] = {
+        "openai": lambda: {"type": "function_call", "call_id": call.call_id, "name": call.alias, "arguments": args},
+        "openai_chat": lambda: {"id": call.call_id, "function": {"name": call.alias, "arguments": args}},
+        "anthropic": lambda: {"type": "tool_use", "id": call.call_id, "name": call.alias, "input": args},
+        "gemini": lambda: {"functionCall": {"id": call.call_id, "name": call.alias, "args": args}},
+    }
+    return make[call.shape]()
 
 
 # === how calls are answered ===

@@ -103,13 +103,15 @@ class SurfaceCounts(_message.Message):
     def __init__(self, loaded: _Optional[int] = ..., deferred: _Optional[int] = ..., blocked: _Optional[int] = ..., excluded: _Optional[int] = ...) -> None: ...
 
 class SurfaceTool(_message.Message):
-    __slots__ = ("loaded", "deferred", "blocked", "excluded")
+    __slots__ = ("loaded", "deferred", "blocked", "excluded", "alias")
     LOADED_FIELD_NUMBER: _ClassVar[int]
     DEFERRED_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
     loaded: LoadedTool
     deferred: _deferred_tool_pb2.DeferredToolRef
     blocked: HiddenTool
     excluded: HiddenTool
-    def __init__(self, loaded: _Optional[_Union[LoadedTool, _Mapping]] = ..., deferred: _Optional[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]] = ..., blocked: _Optional[_Union[HiddenTool, _Mapping]] = ..., excluded: _Optional[_Union[HiddenTool, _Mapping]] = ...) -> None: ...
+    alias: str
+    def __init__(self, loaded: _Optional[_Union[LoadedTool, _Mapping]] = ..., deferred: _Optional[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]] = ..., blocked: _Optional[_Union[HiddenTool, _Mapping]] = ..., excluded: _Optional[_Union[HiddenTool, _Mapping]] = ..., alias: _Optional[str] = ...) -> None: ...

@@ -354,16 +354,207 @@ class LoadOutcome(_message.Message):
     def __init__(self, name: _Optional[str] = ..., loaded: _Optional[_Union[LoadedSchema, _Mapping]] = ..., failure: _Optional[_Union[NotCallable, _Mapping]] = ...) -> None: ...
 
 class LoadedSchema(_message.Message):
-    __slots__ = ("tool", "model_input_schema", "description", "digest")
+    __slots__ = ("tool", "model_input_schema", "description", "digest", "alias")
     TOOL_FIELD_NUMBER: _ClassVar[int]
     MODEL_INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
     tool: _surface_pb2.LoadedTool
     model_input_schema: _payload_pb2.JsonPayload
     description: str
     digest: str
-    def __init__(self, tool: _Optional[_Union[_surface_pb2.LoadedTool, _Mapping]] = ..., model_input_schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., description: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
+    alias: str
+    def __init__(self, tool: _Optional[_Union[_surface_pb2.LoadedTool, _Mapping]] = ..., model_input_schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., description: _Optional[str] = ..., digest: _Optional[str] = ..., alias: _Optional[str] = ...) -> None: ...
+
+class ExportSurfaceRequest(_message.Message):
+    __slots__ = ("surface_id", "shape", "strict", "names", "max_tokens", "page_size", "page_token")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    STRICT_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    shape: str
+    strict: bool
+    names: _containers.RepeatedScalarFieldContainer[str]
+    max_tokens: int
+    page_size: int
+    page_token: str
+    def __init__(self, surface_id: _Optional[str] = ..., shape: _Optional[str] = ..., strict: bool = ..., names: _Optional[_Iterable[str]] = ..., max_tokens: _Optional[int] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ExportSurfaceResponse(_message.Message):
+    __slots__ = ("tools_json", "tools", "revision", "next_page_token", "left_out", "left_out_count", "token_count")
+    TOOLS_JSON_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    tools_json: _payload_pb2.JsonPayload
+    tools: _containers.RepeatedCompositeFieldContainer[ExportedTool]
+    revision: int
+    next_page_token: str
+    left_out: _containers.RepeatedCompositeFieldContainer[LeftOutTool]
+    left_out_count: int
+    token_count: str
+    def __init__(self, tools_json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[ExportedTool, _Mapping]]] = ..., revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., left_out: _Optional[_Iterable[_Union[LeftOutTool, _Mapping]]] = ..., left_out_count: _Optional[int] = ..., token_count: _Optional[str] = ...) -> None: ...
+
+class ExportedTool(_message.Message):
+    __slots__ = ("alias", "tool_id", "name", "digest", "strict", "losses", "more_losses", "tokens")
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    STRICT_FIELD_NUMBER: _ClassVar[int]
+    LOSSES_FIELD_NUMBER: _ClassVar[int]
+    MORE_LOSSES_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    alias: str
+    tool_id: str
+    name: str
+    digest: str
+    strict: bool
+    losses: _containers.RepeatedCompositeFieldContainer[SchemaLoss]
+    more_losses: int
+    tokens: int
+    def __init__(self, alias: _Optional[str] = ..., tool_id: _Optional[str] = ..., name: _Optional[str] = ..., digest: _Optional[str] = ..., strict: bool = ..., losses: _Optional[_Iterable[_Union[SchemaLoss, _Mapping]]] = ..., more_losses: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
+
+class SchemaLoss(_message.Message):
+    __slots__ = ("pointer", "rule", "done", "note")
+    POINTER_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    pointer: str
+    rule: str
+    done: str
+    note: str
+    def __init__(self, pointer: _Optional[str] = ..., rule: _Optional[str] = ..., done: _Optional[str] = ..., note: _Optional[str] = ...) -> None: ...
+
+class LeftOutTool(_message.Message):
+    __slots__ = ("tool_id", "name", "reason")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    reason: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class MapCallsRequest(_message.Message):
+    __slots__ = ("surface_id", "said", "strict", "known_digests")
+    class KnownDigestsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    SAID_FIELD_NUMBER: _ClassVar[int]
+    STRICT_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_DIGESTS_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    said: _payload_pb2.JsonPayload
+    strict: bool
+    known_digests: _containers.ScalarMap[str, str]
+    def __init__(self, surface_id: _Optional[str] = ..., said: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., strict: bool = ..., known_digests: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class MapCallsResponse(_message.Message):
+    __slots__ = ("calls", "surface_revision")
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    calls: _containers.RepeatedCompositeFieldContainer[MappedCall]
+    surface_revision: int
+    def __init__(self, calls: _Optional[_Iterable[_Union[MappedCall, _Mapping]]] = ..., surface_revision: _Optional[int] = ...) -> None: ...
+
+class MappedCall(_message.Message):
+    __slots__ = ("shape", "alias", "call_id", "target", "refusal")
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    shape: str
+    alias: str
+    call_id: str
+    target: CallTarget
+    refusal: CallRefusal
+    def __init__(self, shape: _Optional[str] = ..., alias: _Optional[str] = ..., call_id: _Optional[str] = ..., target: _Optional[_Union[CallTarget, _Mapping]] = ..., refusal: _Optional[_Union[CallRefusal, _Mapping]] = ...) -> None: ...
+
+class CallTarget(_message.Message):
+    __slots__ = ("tool_id", "name", "digest", "arguments", "alias", "left_out")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    digest: str
+    arguments: _payload_pb2.JsonPayload
+    alias: str
+    left_out: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., digest: _Optional[str] = ..., arguments: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., alias: _Optional[str] = ..., left_out: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CallRefusal(_message.Message):
+    __slots__ = ("code", "message", "similar_aliases", "not_callable")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    SIMILAR_ALIASES_FIELD_NUMBER: _ClassVar[int]
+    NOT_CALLABLE_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    message: str
+    similar_aliases: _containers.RepeatedScalarFieldContainer[str]
+    not_callable: NotCallable
+    def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., similar_aliases: _Optional[_Iterable[str]] = ..., not_callable: _Optional[_Union[NotCallable, _Mapping]] = ...) -> None: ...
+
+class ListToolCardsRequest(_message.Message):
+    __slots__ = ("surface_id", "names", "max_tokens")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    names: _containers.RepeatedScalarFieldContainer[str]
+    max_tokens: int
+    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ..., max_tokens: _Optional[int] = ...) -> None: ...
+
+class ListToolCardsResponse(_message.Message):
+    __slots__ = ("cards", "tokens", "left_out", "left_out_count", "revision", "token_count")
+    CARDS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    cards: _containers.RepeatedCompositeFieldContainer[ToolCard]
+    tokens: int
+    left_out: _containers.RepeatedCompositeFieldContainer[LeftOutTool]
+    left_out_count: int
+    revision: int
+    token_count: str
+    def __init__(self, cards: _Optional[_Iterable[_Union[ToolCard, _Mapping]]] = ..., tokens: _Optional[int] = ..., left_out: _Optional[_Iterable[_Union[LeftOutTool, _Mapping]]] = ..., left_out_count: _Optional[int] = ..., revision: _Optional[int] = ..., token_count: _Optional[str] = ...) -> None: ...
+
+class ToolCard(_message.Message):
+    __slots__ = ("alias", "tool_id", "name", "text", "tokens", "deferred")
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FIELD_NUMBER: _ClassVar[int]
+    alias: str
+    tool_id: str
+    name: str
+    text: str
+    tokens: int
+    deferred: bool
+    def __init__(self, alias: _Optional[str] = ..., tool_id: _Optional[str] = ..., name: _Optional[str] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., deferred: bool = ...) -> None: ...
 
 class NotCallable(_message.Message):
     __slots__ = ("kind", "reason", "reason_code", "message", "tool_id", "similar_names", "error")

@@ -85,6 +85,21 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.FromString,
                 _registered_method=True)
+        self.ExportSurface = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/ExportSurface',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceResponse.FromString,
+                _registered_method=True)
+        self.MapCalls = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/MapCalls',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.MapCallsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.MapCallsResponse.FromString,
+                _registered_method=True)
+        self.ListToolCards = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/ListToolCards',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsResponse.FromString,
+                _registered_method=True)
         self.ListEvents = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/ListEvents',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListEventsRequest.SerializeToString,
@@ -176,6 +191,27 @@ class SurfaceServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportSurface(self, request, context):
+        """Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def MapCalls(self, request, context):
+        """Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListToolCards(self, request, context):
+        """Tells of the tools of a surface in one line each, for a prompt, within a budget.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListEvents(self, request, context):
         """Reads the events of a tool, of a surface or of a provider.
         """
@@ -249,6 +285,21 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.LoadTools,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.SerializeToString,
+            ),
+            'ExportSurface': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExportSurface,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceResponse.SerializeToString,
+            ),
+            'MapCalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.MapCalls,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.MapCallsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.MapCallsResponse.SerializeToString,
+            ),
+            'ListToolCards': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListToolCards,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsResponse.SerializeToString,
             ),
             'ListEvents': grpc.unary_unary_rpc_method_handler(
                     servicer.ListEvents,
@@ -537,6 +588,87 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/LoadTools',
             toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportSurface(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/ExportSurface',
+            toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.ExportSurfaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MapCalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/MapCalls',
+            toolplane_dot_v1_dot_surface__service__pb2.MapCallsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.MapCallsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListToolCards(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/ListToolCards',
+            toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.ListToolCardsResponse.FromString,
             options,
             channel_credentials,
             insecure,

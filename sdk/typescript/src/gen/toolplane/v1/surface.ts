@@ -132,6 +132,11 @@ export interface SurfaceTool {
     /** It was removed by a filter. */
     { $case: "excluded"; value: HiddenTool }
     | undefined;
+  /**
+   * What it is called where full names cannot be used: at most 64 letters, digits, `_` and `-`. Always that of this tool, whatever other
+   * tools there are; it is also one of the names that lead to it.
+   */
+  alias: string;
 }
 
 function createBaseLoadedTool(): LoadedTool {
@@ -788,7 +793,7 @@ export const SurfaceCounts: MessageFns<SurfaceCounts> = {
 };
 
 function createBaseSurfaceTool(): SurfaceTool {
-  return { tool: undefined };
+  return { tool: undefined, alias: "" };
 }
 
 export const SurfaceTool: MessageFns<SurfaceTool> = {
@@ -806,6 +811,9 @@ export const SurfaceTool: MessageFns<SurfaceTool> = {
       case "excluded":
         HiddenTool.encode(message.tool.value, writer.uint32(34).fork()).join();
         break;
+    }
+    if (message.alias !== "") {
+      writer.uint32(42).string(message.alias);
     }
     return writer;
   },
@@ -855,6 +863,14 @@ export const SurfaceTool: MessageFns<SurfaceTool> = {
             message.tool = { $case: "excluded", value: HiddenTool.decode(reader, reader.uint32()) };
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -898,6 +914,7 @@ export const SurfaceTool: MessageFns<SurfaceTool> = {
         break;
       }
     }
+    message.alias = object.alias ?? "";
     return message;
   },
 };

@@ -425,6 +425,223 @@ export interface LoadedSchema {
   description: string;
   /** `sha256:<hex>` of the whole registration. */
   digest: string;
+  /** What it is called where full names cannot be used; see `SurfaceTool.alias`. */
+  alias: string;
+}
+
+/** Asks for tools in a shape. */
+export interface ExportSurfaceRequest {
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
+  surfaceId: string;
+  /**
+   * `openai-responses`, `openai-chat`, `anthropic`, `gemini` (with `parametersJsonSchema`), `gemini-openapi` (with `parameters`), `mcp` or
+   * `json-schema` (as declared). Another word is refused.
+   */
+  shape: string;
+  /** Have the vendor hold its model to the schemas it can hold: OpenAI and Anthropic. Tools it cannot hold are not strict, and say why. */
+  strict: boolean;
+  /** Only these tools, by any of their names, in this order, at most 1000; every loaded tool by its full name when empty. */
+  names: string[];
+  /** Most tokens of all definitions together, estimated; no bound when 0. The first tool that does not fit and all after it are left out. */
+  maxTokens: bigint;
+  /** Most tools per page; 0 takes the server's own, larger values are cut to 1000. */
+  pageSize: number;
+  /** Where to go on; from the answer before. Good for one revision of the surface. */
+  pageToken: string;
+}
+
+/** A page of tools in a shape. */
+export interface ExportSurfaceResponse {
+  /**
+   * The tools of this page, the very array the vendor takes. Those of several pages are put together by their elements; of Gemini by the
+   * elements of `functionDeclarations`.
+   */
+  toolsJson:
+    | JsonPayload
+    | undefined;
+  /** What became of each tool, in the same order. */
+  tools: ExportedTool[];
+  /** Revision of the surface this is about. */
+  revision: bigint;
+  /** Where to go on; empty at the end. */
+  nextPageToken: string;
+  /**
+   * Tools that are not in the export, at most 1000: on the first page those that cannot be, on the page where it ends those beyond
+   * `max_tokens`.
+   */
+  leftOut: LeftOutTool[];
+  /** How many there are of them on this page. */
+  leftOutCount: number;
+  /** How tokens were counted: `estimate-1` is no vendor's own count. */
+  tokenCount: string;
+}
+
+/** What became of a tool in an export. */
+export interface ExportedTool {
+  /** The name it has there. */
+  alias: string;
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** `sha256:<hex>` of the whole registration: what a call of this definition is made for. */
+  digest: string;
+  /** The vendor holds its model to the schema. */
+  strict: boolean;
+  /** What was lost, at most 100 things. The cluster holds calls to the whole schema all the same. */
+  losses: SchemaLoss[];
+  /** How many more there were. */
+  moreLosses: number;
+  /** Tokens of the definition, estimated. */
+  tokens: bigint;
+}
+
+/** Something of a tool that a shape cannot hold. */
+export interface SchemaLoss {
+  /** Where in the declared schema: a JSON pointer; `description` and `output_schema` are those of the tool. */
+  pointer: string;
+  /** The keyword or the rule it is about, e.g. `oneOf`, `additionalProperties`, `strict`. */
+  rule: string;
+  /**
+   * What was done: `dropped`, `described`, `inlined`, `merged`, `cut`, `any_of`, `closed`, `nullable`, `renamed`, `approximated` or
+   * `not_strict`; open vocabulary.
+   */
+  done: string;
+  /** More about it; empty where that says all. */
+  note: string;
+}
+
+/** A tool that is not in an export or among cards. */
+export interface LeftOutTool {
+  /** The tool; empty for a name that leads to none. */
+  toolId: string;
+  /** Its full name, or the name that was asked for. */
+  name: string;
+  /** `budget`, `deferred`, `changed`, `hidden` or `unknown`; open vocabulary. */
+  reason: string;
+}
+
+/** Asks which tools a model called. */
+export interface MapCallsRequest {
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
+  surfaceId: string;
+  /** What the model said: one call, a list of calls, or its whole answer, in the shape of OpenAI (Responses, Chat), Anthropic, Gemini or MCP. */
+  said:
+    | JsonPayload
+    | undefined;
+  /** The tools were exported with `strict`: what is `null` because a strict schema cannot leave it out is left out. */
+  strict: boolean;
+  /**
+   * Digests of the declarations the model was shown, by alias: a call is made for that one, and refused where the schema is another one
+   * by now. What the surface loaded counts where there is none.
+   */
+  knownDigests: { [key: string]: string };
+}
+
+export interface MapCallsRequest_KnownDigestsEntry {
+  key: string;
+  value: string;
+}
+
+/** The calls a model made. */
+export interface MapCallsResponse {
+  /** In the order in which it made them; none where it called nothing. */
+  calls: MappedCall[];
+  /** Revision of the surface this is about. */
+  surfaceRevision: bigint;
+}
+
+/** One call of a model. */
+export interface MappedCall {
+  /** In which shape it was made. */
+  shape: string;
+  /** The name the model used. */
+  alias: string;
+  /** What the model calls the call; empty where it does not. */
+  callId: string;
+  outcome:
+    | //
+    /** What it calls. */
+    { $case: "target"; value: CallTarget }
+    | //
+    /** Why it calls nothing. */
+    { $case: "refusal"; value: CallRefusal }
+    | undefined;
+}
+
+/** What a model calls: everything that makes an invocation of it. */
+export interface CallTarget {
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** `sha256:<hex>` of the registration the call is made for; give it as `declaration_digest`. */
+  digest: string;
+  /** The arguments as the tool takes them; give them as `model_input`. */
+  arguments:
+    | JsonPayload
+    | undefined;
+  /** What the tool is called now. Another name than the model used where the tool was renamed since, or where it used a name that is no alias. */
+  alias: string;
+  /** What was left out of the arguments, by JSON pointer: it was `null` only because it could not be left out. */
+  leftOut: string[];
+}
+
+/** Why a call of a model calls nothing. */
+export interface CallRefusal {
+  /** Stable code, e.g. `surface.unknown_tool`. */
+  code: string;
+  /** For people and models: what to do. */
+  message: string;
+  /** Aliases that may have been meant, at most three. */
+  similarAliases: string[];
+  /** Why the name cannot be called, where that is the reason. */
+  notCallable: NotCallable | undefined;
+}
+
+/** Asks for tool cards. */
+export interface ListToolCardsRequest {
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
+  surfaceId: string;
+  /** Only these tools, by any of their names, in this order, at most 1000; every tool that is loaded or can be, by its full name, when empty. */
+  names: string[];
+  /**
+   * Most tokens of all cards together, estimated; 2000 when 0, at most 200000. The first tool that does not fit and all after it are left
+   * out.
+   */
+  maxTokens: bigint;
+}
+
+/** Tool cards. */
+export interface ListToolCardsResponse {
+  /** The cards, in order. */
+  cards: ToolCard[];
+  /** Tokens of all cards together, estimated. */
+  tokens: bigint;
+  /** Tools there is no card of, at most 1000. */
+  leftOut: LeftOutTool[];
+  /** How many there are of them. */
+  leftOutCount: number;
+  /** Revision of the surface this is about. */
+  revision: bigint;
+  /** How tokens were counted: `estimate-1` is no vendor's own count. */
+  tokenCount: string;
+}
+
+/** A tool in one line. */
+export interface ToolCard {
+  /** What it is called. */
+  alias: string;
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** `alias(parameters): what it does`; a parameter with `?` may be left out. */
+  text: string;
+  /** Tokens of the line, estimated. */
+  tokens: bigint;
+  /** It has to be loaded before it can be called. */
+  deferred: boolean;
 }
 
 /** Why a name cannot be called in a surface, and which names are similar. */
@@ -2870,7 +3087,7 @@ export const LoadOutcome: MessageFns<LoadOutcome> = {
 };
 
 function createBaseLoadedSchema(): LoadedSchema {
-  return { tool: undefined, modelInputSchema: undefined, description: "", digest: "" };
+  return { tool: undefined, modelInputSchema: undefined, description: "", digest: "", alias: "" };
 }
 
 export const LoadedSchema: MessageFns<LoadedSchema> = {
@@ -2886,6 +3103,9 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
     }
     if (message.digest !== "") {
       writer.uint32(34).string(message.digest);
+    }
+    if (message.alias !== "") {
+      writer.uint32(42).string(message.alias);
     }
     return writer;
   },
@@ -2935,6 +3155,14 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
             message.digest = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2960,6 +3188,1480 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
       : undefined;
     message.description = object.description ?? "";
     message.digest = object.digest ?? "";
+    message.alias = object.alias ?? "";
+    return message;
+  },
+};
+
+function createBaseExportSurfaceRequest(): ExportSurfaceRequest {
+  return { surfaceId: "", shape: "", strict: false, names: [], maxTokens: 0n, pageSize: 0, pageToken: "" };
+}
+
+export const ExportSurfaceRequest: MessageFns<ExportSurfaceRequest> = {
+  encode(message: ExportSurfaceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    if (message.shape !== "") {
+      writer.uint32(18).string(message.shape);
+    }
+    if (message.strict !== false) {
+      writer.uint32(24).bool(message.strict);
+    }
+    for (const v of message.names) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.maxTokens !== 0n) {
+      if (BigInt.asUintN(64, message.maxTokens) !== message.maxTokens) {
+        throw new globalThis.Error("value provided for field message.maxTokens of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.maxTokens);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(48).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(58).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportSurfaceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportSurfaceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.shape = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.strict = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.maxTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportSurfaceRequest>): ExportSurfaceRequest {
+    return ExportSurfaceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportSurfaceRequest>): ExportSurfaceRequest {
+    const message = createBaseExportSurfaceRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.shape = object.shape ?? "";
+    message.strict = object.strict ?? false;
+    message.names = object.names?.map((e) => e) || [];
+    message.maxTokens = (object.maxTokens !== undefined && object.maxTokens !== null) ? BigInt(object.maxTokens) : 0n;
+    message.pageSize = object.pageSize ?? 0;
+    message.pageToken = object.pageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseExportSurfaceResponse(): ExportSurfaceResponse {
+  return {
+    toolsJson: undefined,
+    tools: [],
+    revision: 0n,
+    nextPageToken: "",
+    leftOut: [],
+    leftOutCount: 0,
+    tokenCount: "",
+  };
+}
+
+export const ExportSurfaceResponse: MessageFns<ExportSurfaceResponse> = {
+  encode(message: ExportSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolsJson !== undefined) {
+      JsonPayload.encode(message.toolsJson, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.tools) {
+      ExportedTool.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.revision);
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(34).string(message.nextPageToken);
+    }
+    for (const v of message.leftOut) {
+      LeftOutTool.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.leftOutCount !== 0) {
+      writer.uint32(48).uint32(message.leftOutCount);
+    }
+    if (message.tokenCount !== "") {
+      writer.uint32(58).string(message.tokenCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportSurfaceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportSurfaceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolsJson = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tools.push(ExportedTool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.leftOut.push(LeftOutTool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.leftOutCount = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.tokenCount = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportSurfaceResponse>): ExportSurfaceResponse {
+    return ExportSurfaceResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportSurfaceResponse>): ExportSurfaceResponse {
+    const message = createBaseExportSurfaceResponse();
+    message.toolsJson = (object.toolsJson !== undefined && object.toolsJson !== null)
+      ? JsonPayload.fromPartial(object.toolsJson)
+      : undefined;
+    message.tools = object.tools?.map((e) => ExportedTool.fromPartial(e)) || [];
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.nextPageToken = object.nextPageToken ?? "";
+    message.leftOut = object.leftOut?.map((e) => LeftOutTool.fromPartial(e)) || [];
+    message.leftOutCount = object.leftOutCount ?? 0;
+    message.tokenCount = object.tokenCount ?? "";
+    return message;
+  },
+};
+
+function createBaseExportedTool(): ExportedTool {
+  return { alias: "", toolId: "", name: "", digest: "", strict: false, losses: [], moreLosses: 0, tokens: 0n };
+}
+
+export const ExportedTool: MessageFns<ExportedTool> = {
+  encode(message: ExportedTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.alias !== "") {
+      writer.uint32(10).string(message.alias);
+    }
+    if (message.toolId !== "") {
+      writer.uint32(18).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.digest !== "") {
+      writer.uint32(34).string(message.digest);
+    }
+    if (message.strict !== false) {
+      writer.uint32(40).bool(message.strict);
+    }
+    for (const v of message.losses) {
+      SchemaLoss.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.moreLosses !== 0) {
+      writer.uint32(56).uint32(message.moreLosses);
+    }
+    if (message.tokens !== 0n) {
+      if (BigInt.asUintN(64, message.tokens) !== message.tokens) {
+        throw new globalThis.Error("value provided for field message.tokens of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.tokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportedTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportedTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.strict = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.losses.push(SchemaLoss.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.moreLosses = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.tokens = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportedTool>): ExportedTool {
+    return ExportedTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportedTool>): ExportedTool {
+    const message = createBaseExportedTool();
+    message.alias = object.alias ?? "";
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.digest = object.digest ?? "";
+    message.strict = object.strict ?? false;
+    message.losses = object.losses?.map((e) => SchemaLoss.fromPartial(e)) || [];
+    message.moreLosses = object.moreLosses ?? 0;
+    message.tokens = (object.tokens !== undefined && object.tokens !== null) ? BigInt(object.tokens) : 0n;
+    return message;
+  },
+};
+
+function createBaseSchemaLoss(): SchemaLoss {
+  return { pointer: "", rule: "", done: "", note: "" };
+}
+
+export const SchemaLoss: MessageFns<SchemaLoss> = {
+  encode(message: SchemaLoss, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pointer !== "") {
+      writer.uint32(10).string(message.pointer);
+    }
+    if (message.rule !== "") {
+      writer.uint32(18).string(message.rule);
+    }
+    if (message.done !== "") {
+      writer.uint32(26).string(message.done);
+    }
+    if (message.note !== "") {
+      writer.uint32(34).string(message.note);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SchemaLoss {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSchemaLoss();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pointer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.rule = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.done = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.note = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SchemaLoss>): SchemaLoss {
+    return SchemaLoss.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SchemaLoss>): SchemaLoss {
+    const message = createBaseSchemaLoss();
+    message.pointer = object.pointer ?? "";
+    message.rule = object.rule ?? "";
+    message.done = object.done ?? "";
+    message.note = object.note ?? "";
+    return message;
+  },
+};
+
+function createBaseLeftOutTool(): LeftOutTool {
+  return { toolId: "", name: "", reason: "" };
+}
+
+export const LeftOutTool: MessageFns<LeftOutTool> = {
+  encode(message: LeftOutTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LeftOutTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLeftOutTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LeftOutTool>): LeftOutTool {
+    return LeftOutTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LeftOutTool>): LeftOutTool {
+    const message = createBaseLeftOutTool();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseMapCallsRequest(): MapCallsRequest {
+  return { surfaceId: "", said: undefined, strict: false, knownDigests: {} };
+}
+
+export const MapCallsRequest: MessageFns<MapCallsRequest> = {
+  encode(message: MapCallsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    if (message.said !== undefined) {
+      JsonPayload.encode(message.said, writer.uint32(18).fork()).join();
+    }
+    if (message.strict !== false) {
+      writer.uint32(24).bool(message.strict);
+    }
+    globalThis.Object.entries(message.knownDigests).forEach(([key, value]: [string, string]) => {
+      MapCallsRequest_KnownDigestsEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MapCallsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMapCallsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.said = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.strict = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = MapCallsRequest_KnownDigestsEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.knownDigests[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MapCallsRequest>): MapCallsRequest {
+    return MapCallsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MapCallsRequest>): MapCallsRequest {
+    const message = createBaseMapCallsRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.said = (object.said !== undefined && object.said !== null)
+      ? JsonPayload.fromPartial(object.said)
+      : undefined;
+    message.strict = object.strict ?? false;
+    message.knownDigests = (globalThis.Object.entries(object.knownDigests ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseMapCallsRequest_KnownDigestsEntry(): MapCallsRequest_KnownDigestsEntry {
+  return { key: "", value: "" };
+}
+
+export const MapCallsRequest_KnownDigestsEntry: MessageFns<MapCallsRequest_KnownDigestsEntry> = {
+  encode(message: MapCallsRequest_KnownDigestsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MapCallsRequest_KnownDigestsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMapCallsRequest_KnownDigestsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MapCallsRequest_KnownDigestsEntry>): MapCallsRequest_KnownDigestsEntry {
+    return MapCallsRequest_KnownDigestsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MapCallsRequest_KnownDigestsEntry>): MapCallsRequest_KnownDigestsEntry {
+    const message = createBaseMapCallsRequest_KnownDigestsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseMapCallsResponse(): MapCallsResponse {
+  return { calls: [], surfaceRevision: 0n };
+}
+
+export const MapCallsResponse: MessageFns<MapCallsResponse> = {
+  encode(message: MapCallsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.calls) {
+      MappedCall.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.surfaceRevision !== 0n) {
+      if (BigInt.asUintN(64, message.surfaceRevision) !== message.surfaceRevision) {
+        throw new globalThis.Error("value provided for field message.surfaceRevision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.surfaceRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MapCallsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMapCallsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.calls.push(MappedCall.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.surfaceRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MapCallsResponse>): MapCallsResponse {
+    return MapCallsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MapCallsResponse>): MapCallsResponse {
+    const message = createBaseMapCallsResponse();
+    message.calls = object.calls?.map((e) => MappedCall.fromPartial(e)) || [];
+    message.surfaceRevision = (object.surfaceRevision !== undefined && object.surfaceRevision !== null)
+      ? BigInt(object.surfaceRevision)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseMappedCall(): MappedCall {
+  return { shape: "", alias: "", callId: "", outcome: undefined };
+}
+
+export const MappedCall: MessageFns<MappedCall> = {
+  encode(message: MappedCall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shape !== "") {
+      writer.uint32(10).string(message.shape);
+    }
+    if (message.alias !== "") {
+      writer.uint32(18).string(message.alias);
+    }
+    if (message.callId !== "") {
+      writer.uint32(26).string(message.callId);
+    }
+    switch (message.outcome?.$case) {
+      case "target":
+        CallTarget.encode(message.outcome.value, writer.uint32(34).fork()).join();
+        break;
+      case "refusal":
+        CallRefusal.encode(message.outcome.value, writer.uint32(42).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MappedCall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMappedCall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.shape = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.callId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.outcome = { $case: "target", value: CallTarget.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.outcome = { $case: "refusal", value: CallRefusal.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MappedCall>): MappedCall {
+    return MappedCall.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MappedCall>): MappedCall {
+    const message = createBaseMappedCall();
+    message.shape = object.shape ?? "";
+    message.alias = object.alias ?? "";
+    message.callId = object.callId ?? "";
+    switch (object.outcome?.$case) {
+      case "target": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "target", value: CallTarget.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+      case "refusal": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "refusal", value: CallRefusal.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseCallTarget(): CallTarget {
+  return { toolId: "", name: "", digest: "", arguments: undefined, alias: "", leftOut: [] };
+}
+
+export const CallTarget: MessageFns<CallTarget> = {
+  encode(message: CallTarget, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.digest !== "") {
+      writer.uint32(26).string(message.digest);
+    }
+    if (message.arguments !== undefined) {
+      JsonPayload.encode(message.arguments, writer.uint32(34).fork()).join();
+    }
+    if (message.alias !== "") {
+      writer.uint32(42).string(message.alias);
+    }
+    for (const v of message.leftOut) {
+      writer.uint32(50).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallTarget {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallTarget();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.arguments = JsonPayload.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.leftOut.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CallTarget>): CallTarget {
+    return CallTarget.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CallTarget>): CallTarget {
+    const message = createBaseCallTarget();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.digest = object.digest ?? "";
+    message.arguments = (object.arguments !== undefined && object.arguments !== null)
+      ? JsonPayload.fromPartial(object.arguments)
+      : undefined;
+    message.alias = object.alias ?? "";
+    message.leftOut = object.leftOut?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseCallRefusal(): CallRefusal {
+  return { code: "", message: "", similarAliases: [], notCallable: undefined };
+}
+
+export const CallRefusal: MessageFns<CallRefusal> = {
+  encode(message: CallRefusal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    for (const v of message.similarAliases) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.notCallable !== undefined) {
+      NotCallable.encode(message.notCallable, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallRefusal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallRefusal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.similarAliases.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.notCallable = NotCallable.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CallRefusal>): CallRefusal {
+    return CallRefusal.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CallRefusal>): CallRefusal {
+    const message = createBaseCallRefusal();
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    message.similarAliases = object.similarAliases?.map((e) => e) || [];
+    message.notCallable = (object.notCallable !== undefined && object.notCallable !== null)
+      ? NotCallable.fromPartial(object.notCallable)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListToolCardsRequest(): ListToolCardsRequest {
+  return { surfaceId: "", names: [], maxTokens: 0n };
+}
+
+export const ListToolCardsRequest: MessageFns<ListToolCardsRequest> = {
+  encode(message: ListToolCardsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    for (const v of message.names) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.maxTokens !== 0n) {
+      if (BigInt.asUintN(64, message.maxTokens) !== message.maxTokens) {
+        throw new globalThis.Error("value provided for field message.maxTokens of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.maxTokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolCardsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolCardsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxTokens = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListToolCardsRequest>): ListToolCardsRequest {
+    return ListToolCardsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListToolCardsRequest>): ListToolCardsRequest {
+    const message = createBaseListToolCardsRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.names = object.names?.map((e) => e) || [];
+    message.maxTokens = (object.maxTokens !== undefined && object.maxTokens !== null) ? BigInt(object.maxTokens) : 0n;
+    return message;
+  },
+};
+
+function createBaseListToolCardsResponse(): ListToolCardsResponse {
+  return { cards: [], tokens: 0n, leftOut: [], leftOutCount: 0, revision: 0n, tokenCount: "" };
+}
+
+export const ListToolCardsResponse: MessageFns<ListToolCardsResponse> = {
+  encode(message: ListToolCardsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.cards) {
+      ToolCard.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.tokens !== 0n) {
+      if (BigInt.asUintN(64, message.tokens) !== message.tokens) {
+        throw new globalThis.Error("value provided for field message.tokens of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.tokens);
+    }
+    for (const v of message.leftOut) {
+      LeftOutTool.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.leftOutCount !== 0) {
+      writer.uint32(32).uint32(message.leftOutCount);
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.revision);
+    }
+    if (message.tokenCount !== "") {
+      writer.uint32(50).string(message.tokenCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolCardsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolCardsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.cards.push(ToolCard.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.leftOut.push(LeftOutTool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.leftOutCount = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.tokenCount = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListToolCardsResponse>): ListToolCardsResponse {
+    return ListToolCardsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListToolCardsResponse>): ListToolCardsResponse {
+    const message = createBaseListToolCardsResponse();
+    message.cards = object.cards?.map((e) => ToolCard.fromPartial(e)) || [];
+    message.tokens = (object.tokens !== undefined && object.tokens !== null) ? BigInt(object.tokens) : 0n;
+    message.leftOut = object.leftOut?.map((e) => LeftOutTool.fromPartial(e)) || [];
+    message.leftOutCount = object.leftOutCount ?? 0;
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.tokenCount = object.tokenCount ?? "";
+    return message;
+  },
+};
+
+function createBaseToolCard(): ToolCard {
+  return { alias: "", toolId: "", name: "", text: "", tokens: 0n, deferred: false };
+}
+
+export const ToolCard: MessageFns<ToolCard> = {
+  encode(message: ToolCard, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.alias !== "") {
+      writer.uint32(10).string(message.alias);
+    }
+    if (message.toolId !== "") {
+      writer.uint32(18).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    if (message.tokens !== 0n) {
+      if (BigInt.asUintN(64, message.tokens) !== message.tokens) {
+        throw new globalThis.Error("value provided for field message.tokens of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.tokens);
+    }
+    if (message.deferred !== false) {
+      writer.uint32(48).bool(message.deferred);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolCard {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolCard();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.alias = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.tokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.deferred = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ToolCard>): ToolCard {
+    return ToolCard.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ToolCard>): ToolCard {
+    const message = createBaseToolCard();
+    message.alias = object.alias ?? "";
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.text = object.text ?? "";
+    message.tokens = (object.tokens !== undefined && object.tokens !== null) ? BigInt(object.tokens) : 0n;
+    message.deferred = object.deferred ?? false;
     return message;
   },
 };
@@ -4028,6 +5730,38 @@ export const SurfaceServiceService = {
     responseSerialize: (value: LoadToolsResponse): Buffer => Buffer.from(LoadToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LoadToolsResponse => LoadToolsResponse.decode(value),
   },
+  /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
+  exportSurface: {
+    path: "/toolplane.v1.SurfaceService/ExportSurface" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ExportSurfaceRequest): Buffer => Buffer.from(ExportSurfaceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExportSurfaceRequest => ExportSurfaceRequest.decode(value),
+    responseSerialize: (value: ExportSurfaceResponse): Buffer =>
+      Buffer.from(ExportSurfaceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExportSurfaceResponse => ExportSurfaceResponse.decode(value),
+  },
+  /** Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for. */
+  mapCalls: {
+    path: "/toolplane.v1.SurfaceService/MapCalls" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MapCallsRequest): Buffer => Buffer.from(MapCallsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MapCallsRequest => MapCallsRequest.decode(value),
+    responseSerialize: (value: MapCallsResponse): Buffer => Buffer.from(MapCallsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MapCallsResponse => MapCallsResponse.decode(value),
+  },
+  /** Tells of the tools of a surface in one line each, for a prompt, within a budget. */
+  listToolCards: {
+    path: "/toolplane.v1.SurfaceService/ListToolCards" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListToolCardsRequest): Buffer => Buffer.from(ListToolCardsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListToolCardsRequest => ListToolCardsRequest.decode(value),
+    responseSerialize: (value: ListToolCardsResponse): Buffer =>
+      Buffer.from(ListToolCardsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListToolCardsResponse => ListToolCardsResponse.decode(value),
+  },
   /** Reads the events of a tool, of a surface or of a provider. */
   listEvents: {
     path: "/toolplane.v1.SurfaceService/ListEvents" as const,
@@ -4081,6 +5815,12 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   searchTools: handleUnaryCall<SearchToolsRequest, SearchToolsResponse>;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: handleUnaryCall<LoadToolsRequest, LoadToolsResponse>;
+  /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
+  exportSurface: handleUnaryCall<ExportSurfaceRequest, ExportSurfaceResponse>;
+  /** Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for. */
+  mapCalls: handleUnaryCall<MapCallsRequest, MapCallsResponse>;
+  /** Tells of the tools of a surface in one line each, for a prompt, within a budget. */
+  listToolCards: handleUnaryCall<ListToolCardsRequest, ListToolCardsResponse>;
   /** Reads the events of a tool, of a surface or of a provider. */
   listEvents: handleUnaryCall<ListEventsRequest, ListEventsResponse>;
   /** Says what a name means in a surface and whether it can be called. For schedulers. */
@@ -4249,6 +5989,54 @@ export interface SurfaceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: LoadToolsResponse) => void,
+  ): ClientUnaryCall;
+  /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
+  exportSurface(
+    request: ExportSurfaceRequest,
+    callback: (error: ServiceError | null, response: ExportSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  exportSurface(
+    request: ExportSurfaceRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ExportSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  exportSurface(
+    request: ExportSurfaceRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ExportSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  /** Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for. */
+  mapCalls(
+    request: MapCallsRequest,
+    callback: (error: ServiceError | null, response: MapCallsResponse) => void,
+  ): ClientUnaryCall;
+  mapCalls(
+    request: MapCallsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MapCallsResponse) => void,
+  ): ClientUnaryCall;
+  mapCalls(
+    request: MapCallsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MapCallsResponse) => void,
+  ): ClientUnaryCall;
+  /** Tells of the tools of a surface in one line each, for a prompt, within a budget. */
+  listToolCards(
+    request: ListToolCardsRequest,
+    callback: (error: ServiceError | null, response: ListToolCardsResponse) => void,
+  ): ClientUnaryCall;
+  listToolCards(
+    request: ListToolCardsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListToolCardsResponse) => void,
+  ): ClientUnaryCall;
+  listToolCards(
+    request: ListToolCardsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListToolCardsResponse) => void,
   ): ClientUnaryCall;
   /** Reads the events of a tool, of a surface or of a provider. */
   listEvents(
