@@ -79,7 +79,7 @@ fn object(depth: u32) -> BoxedStrategy<(Value, Value)> {
 }
 
 /// The call a model makes of a tool: what the exported schema asks for, filled with the value that is meant.
-fn as_the_model_says(exported: &Value, own: &Value, value: &Value, shape: Shape) -> Value {
+fn as_the_model_says(exported: &Value, own: &Value, value: &Value) -> Value {
     match (value, exported.get("properties")) {
         (Value::Object(given), Some(Value::Object(properties))) => {
             let declared = own["properties"].as_object().cloned().unwrap_or_default();
@@ -88,7 +88,7 @@ fn as_the_model_says(exported: &Value, own: &Value, value: &Value, shape: Shape)
             for ((name, schema), (own_name, own_schema)) in properties.iter().zip(&declared) {
                 match given.get(own_name) {
                     Some(value) => {
-                        said.insert(name.clone(), as_the_model_says(schema, own_schema, value, shape));
+                        said.insert(name.clone(), as_the_model_says(schema, own_schema, value));
                     }
                     None if exported["required"].as_array().is_some_and(|all| all.contains(&json!(name))) => {
                         said.insert(name.clone(), Value::Null);
@@ -168,7 +168,7 @@ proptest! {
             let function = array.get("function").unwrap_or(&array);
             let keywords = ["parameters", "input_schema", "parametersJsonSchema", "inputSchema"];
             let exported = keywords.iter().find_map(|keyword| function.get(*keyword)).cloned().unwrap_or_default();
-            let meant = as_the_model_says(&exported, &schema, &value, shape);
+            let meant = as_the_model_says(&exported, &schema, &value);
             let [call] = <[_; 1]>::try_from(calls(&said(shape, &tools[0].alias, &meant)).unwrap()).unwrap();
             prop_assert_eq!((call.alias.as_str(), call.call_id.as_str()), (tools[0].alias.as_str(), "c"));
             let back = given(&call.arguments, tools[0].input_schema.as_ref(), call.shape, out.exported[0].strict).unwrap();

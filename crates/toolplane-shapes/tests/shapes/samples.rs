@@ -74,6 +74,19 @@ pub(crate) fn all() -> Vec<Tool> {
                 },
             })),
         ),
+        tool(&format!("company.{}", "very_long_name_".repeat(6)), &long, Some(&json!({ "type": "object" }))),
+    ];
+    let last = samples.pop();
+    samples.extend(hard().into_iter().chain(last));
+    samples[1].output_schema = Some(JsonPayload::of(&json!({ "type": "object" })));
+    samples[1].title = "Read".to_owned();
+    samples[1].hints = Hints { read_only: Some(true), destructive: Some(false), ..Hints::default() };
+    samples
+}
+
+/// Schemas that few vendors hold.
+fn hard() -> Vec<Tool> {
+    vec![
         tool(
             "shop.order",
             "Orders.",
@@ -115,10 +128,5 @@ pub(crate) fn all() -> Vec<Tool> {
                 },
             })),
         ),
-        tool(&format!("company.{}", "very_long_name_".repeat(6)), &long, Some(&json!({ "type": "object" }))),
-    ];
-    samples[1].output_schema = Some(JsonPayload::of(&json!({ "type": "object" })));
-    samples[1].title = "Read".to_owned();
-    samples[1].hints = Hints { read_only: Some(true), destructive: Some(false), ..Hints::default() };
-    samples
+    ]
 }
