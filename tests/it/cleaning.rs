@@ -6,6 +6,7 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_testkit::Options;
 use toolplane_testkit::otlp::OtlpReceiver;
 
+use crate::approvals::{answer, pending};
 use crate::bed::{Bed, kinds};
 use crate::credentials::holding;
 use crate::shell::Shell;
@@ -174,5 +175,49 @@ async fn a_token_that_a_caller_sends_is_for_the_tool_alone() {
     for text in shown.iter().chain([&spans, &log]) {
         let at = text.find(TOKEN).unwrap_or_default();
         assert!(!text.contains(TOKEN), "{}", &text[at.saturating_sub(500)..(at + 100).min(text.len())]);
+    }
+}
+
+/// A person says whether a result is given out as it is, over the approvals there are, also when the cluster was killed meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_is_asked_about_waits_for_a_person_over_a_crash() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("originals.key");
+    std::fs::write(&key, "a key of originals, of forty characters.").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let config = CONFIG.replace("personal = \"mask\"", "personal = \"ask\"");
+    let config = format!("{config}\n[scheduler.originals]\nkey_files = [{key:?}]\n");
+    let mut bed = Bed::with(Options::new(config)).await;
+    let command = json!({ "command": format!("echo mia@example.org has $({SAYS})") }).to_string();
+    for (behavior, expected, note) in [
+        (v1::Behavior::Deny, "[redacted email] has [redacted github_token]\n", "ask:masked:refused"),
+        (v1::Behavior::Allow, "mia@example.org has [redacted github_token]\n", "ask:released"),
+    ] {
+        let call = bed.submit(bed.spec("local.shell.exec", &command)).await;
+        bed.until(&call.invocation_id, v1::InvocationStatus::PostHooksRunning).await;
+        let asked = pending(&bed).await;
+        let shell = Shell::at(bed.cluster.endpoint());
+        let shown = [
+            shell.says(0, &["approvals", "show", &asked.approval_id]),
+            shell.says(0, &["explain", &call.invocation_id]),
+            shell.says(0, &["get", &call.invocation_id]),
+        ];
+        assert!(shown.iter().all(|shown| shown.contains(&asked.approval_id)), "{shown:?}");
+        assert!(shown[0].contains("email (personal)"), "{}", shown[0]);
+        assert!(!shown.concat().contains("mia@") && !shown.concat().contains(TOKEN), "{shown:?}");
+        let always = |option: &v1::ApprovalOption| option.option_id.ends_with("always");
+        assert!(!asked.options.iter().any(always), "no rule answers it: {:?}", asked.options);
+        if behavior == v1::Behavior::Allow {
+            bed.cluster.kill();
+            bed.cluster.start_again().await.unwrap();
+            assert_eq!(pending(&bed).await.approval_id, asked.approval_id, "it still waits");
+        }
+        answer(&bed, &asked.approval_id, behavior).await;
+        let (_, result) = bed.replay(&call.invocation_id, 1).await;
+        assert!(result.evidence_refs.iter().any(|said| said == note), "{:?}", result.evidence_refs);
+        let told = format!("{result:?}");
+        assert!(told.contains(&format!("{expected:?}")[1..expected.len() - 1]), "{told}");
+        assert!(!told.contains(TOKEN), "{told}");
     }
 }

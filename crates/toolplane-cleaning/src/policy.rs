@@ -58,6 +58,8 @@ pub enum Treatment {
     Keep,
     /// The output stays as it is, and is said to be tainted.
     Mark,
+    /// It is replaced, and a person is asked whether the result is given out as it is.
+    Ask,
     /// It is replaced. An invisible character is replaced by how it is written, e.g. `\u{202e}`.
     Mask,
     /// It is replaced, and of the whole output only a preview is shown; the rest is read by reference.
@@ -69,7 +71,7 @@ pub enum Treatment {
 impl Treatment {
     /// Whether what is found is replaced.
     pub const fn replaces(self) -> bool {
-        matches!(self, Self::Mask | Self::Reference)
+        matches!(self, Self::Ask | Self::Mask | Self::Reference)
     }
 
     /// As it is written in configurations.
@@ -77,6 +79,7 @@ impl Treatment {
         match self {
             Self::Keep => "keep",
             Self::Mark => "mark",
+            Self::Ask => "ask",
             Self::Mask => "mask",
             Self::Reference => "reference",
             Self::Drop => "drop",
@@ -138,7 +141,9 @@ pub enum PolicyError {
 
 fn because(treatment: Treatment) -> &'static str {
     match treatment {
-        Treatment::Mark => "a value that is only marked is still there; it is `keep`, `mask`, `reference` or `drop`",
+        Treatment::Mark => {
+            "a value that is only marked is still there; it is `keep`, `ask`, `mask`, `reference` or `drop`"
+        }
         _ => "the rest of a sentence would still be read; it is `keep`, `mark` or `drop`",
     }
 }
@@ -215,6 +220,25 @@ impl CleaningPolicy {
         }
     }
 
+    /// Whether something found is asked about.
+    pub fn asks(&self) -> bool {
+        let mut all = Class::ALL.map(|class| self.of(class)).into_iter().chain(self.rules.values().copied());
+        all.any(|treatment| treatment == Treatment::Ask)
+    }
+
+    /// This policy once a person has said that what is asked about may be given out. All else is treated as before.
+    #[must_use]
+    pub fn released(&self) -> Self {
+        let mut released = self.clone();
+        let classes = Class::ALL.map(|class| (class, self.of(class)));
+        for (class, _) in classes.into_iter().filter(|(_, treatment)| *treatment == Treatment::Ask) {
+            *released.of_mut(class) = Treatment::Keep;
+        }
+        let asked = released.rules.values_mut().filter(|treatment| **treatment == Treatment::Ask);
+        asked.for_each(|treatment| *treatment = Treatment::Keep);
+        released
+    }
+
     /// Whether each class and rule may be treated so, and each rule is one.
     ///
     /// # Errors
@@ -246,8 +270,8 @@ mod tests {
         let marked = CleaningPolicy { personal: Treatment::Mark, ..CleaningPolicy::default() };
         assert_eq!(
             marked.check().unwrap_err().to_string(),
-            "`personal` cannot be `mark`: a value that is only marked is still there; it is `keep`, `mask`, `reference` \
-             or `drop`"
+            "`personal` cannot be `mark`: a value that is only marked is still there; it is `keep`, `ask`, `mask`, \
+             `reference` or `drop`"
         );
         let rules = |rule: &str, treatment| CleaningPolicy {
             rules: BTreeMap::from([(rule.to_owned(), treatment)]),
@@ -269,6 +293,23 @@ mod tests {
         let read: CleaningPolicy = serde_json::from_str(r#"{"personal":"mask"}"#).unwrap();
         assert_eq!(read, CleaningPolicy { personal: Treatment::Mask, ..CleaningPolicy::default() });
         assert!(serde_json::from_str::<CleaningPolicy>(r#"{"persons":"mask"}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_asked_about_is_masked_until_it_is_released_and_nothing_else_is() {
+        let rules = BTreeMap::from([("card".to_owned(), Treatment::Mask), ("jwt".to_owned(), Treatment::Ask)]);
+        let policy = CleaningPolicy { personal: Treatment::Ask, rules, ..CleaningPolicy::default() };
+        assert_eq!(policy.check(), Ok(()));
+        let said = |policy: &CleaningPolicy| {
+            let text = "mia@example.org 4111 1111 1111 1111";
+            crate::Cleaner::new(policy).text(text, &mut crate::Findings::default()).into_owned()
+        };
+        assert_eq!(said(&policy), "[redacted email] [redacted card]");
+        assert_eq!(said(&policy.released()), "mia@example.org [redacted card]");
+        assert_eq!(policy.released().rules["jwt"], Treatment::Keep);
+        assert!(Treatment::Ask < Treatment::Mask, "what a tool has masked is not asked about");
+        let asked = CleaningPolicy { instructions: Treatment::Ask, ..CleaningPolicy::default() };
+        assert!(asked.check().is_err(), "the rest of a sentence would still be read");
     }
 
     #[test]

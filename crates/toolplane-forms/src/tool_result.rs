@@ -89,8 +89,8 @@ fn warnings(story: &Story<'_>, result: &ToolResult) -> Vec<String> {
     }
     for evidence in &result.evidence_refs {
         match evidence.split(':').collect::<Vec<_>>()[..] {
-            ["cleaning", "mask" | "drop", rule, _] if PERSONAL.contains(&rule) => warn("pii_redacted"),
-            ["cleaning", "mask" | "drop", ..] => warn("secrets_redacted"),
+            ["cleaning", "ask" | "mask" | "drop", rule, _] if PERSONAL.contains(&rule) => warn("pii_redacted"),
+            ["cleaning", "ask" | "mask" | "drop", ..] => warn("secrets_redacted"),
             ["cleaning", "mark", ..] => warn("tainted_output"),
             ["progress_left_out", _] => warn("progress_left_out"),
             _ => {}

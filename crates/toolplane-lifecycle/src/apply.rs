@@ -48,9 +48,11 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::Progress { lease, progress } => lease::progress(invocation, &lease, progress, now),
         Command::Partial { lease, partial } => partial::partial(invocation, &lease, partial, now),
         Command::Complete { lease, outcome } => finish::complete(invocation, &lease, *outcome, now),
-        Command::AwaitHooks { lease, hook_ids, due_at } => post_hooks::wait(invocation, &lease, &hook_ids, due_at, now),
+        Command::AwaitHooks { lease, hook_ids, due_at, question } => {
+            post_hooks::wait(invocation, &lease, &hook_ids, (due_at, question.as_deref()), now)
+        }
         Command::TakeHooks { due_at, alone } => post_hooks::take(invocation, due_at, alone, now),
-        Command::Conclude { outcome } => finish::conclude(invocation, *outcome, now),
+        Command::Conclude { outcome, answer } => finish::conclude(invocation, *outcome, answer.as_deref(), now),
         Command::Block { cause, error } => finish::block(invocation, cause, error, now),
         Command::RequestCancel { requested_by, message, abort_reason } => {
             cancel::request(invocation, requested_by, message, abort_reason, now)

@@ -180,6 +180,17 @@ pub struct ReportedPartial {
     pub resume_token: Option<String>,
 }
 
+/// The question whether the result of a call is given out as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultQuestion {
+    /// The decision that asks.
+    pub decision: PermissionDecision,
+    /// The question.
+    pub approval_id: ApprovalId,
+    /// When it ends without an answer.
+    pub expires_at: Timestamp,
+}
+
 /// A command to one invocation.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -293,6 +304,8 @@ pub enum Command {
         hook_ids: Vec<String>,
         /// When another scheduler asks them, should this one go silent.
         due_at: Timestamp,
+        /// The question to people that comes before them, whether the result is given out as it is.
+        question: Option<Box<ResultQuestion>>,
     },
     /// The hooks after a call are asked anew, because the scheduler that asked them went silent.
     TakeHooks {
@@ -305,6 +318,8 @@ pub enum Command {
     Conclude {
         /// What is left.
         outcome: Box<ReportedOutcome>,
+        /// What a person said of the result.
+        answer: Option<Box<PermissionDecision>>,
     },
     /// A waiting call is not run: no worker can run it, or it is kept out.
     Block {

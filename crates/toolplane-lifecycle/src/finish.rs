@@ -2,6 +2,7 @@
 
 use toolplane_records::SmolStr;
 use toolplane_records::codes;
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
@@ -19,7 +20,7 @@ use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
 use crate::synthetic::{failure, for_people, says};
 use crate::transition::{Effect, Refusal, Transition};
-use crate::{cancel, hooks};
+use crate::{cancel, hooks, permit};
 
 pub(crate) fn complete(
     invocation: &Invocation,
@@ -31,28 +32,32 @@ pub(crate) fn complete(
     if !has_started(invocation) {
         return Err(Refusal::Illegal { command: "complete", status: invocation.status });
     }
-    ended(invocation, outcome, "execute", now)
+    ended(invocation, outcome, ("execute", None), now)
 }
 
 /// The hooks after the call were asked: the ending they left is the one that counts.
 pub(crate) fn conclude(
     invocation: &Invocation,
     outcome: ReportedOutcome,
+    answer: Option<&PermissionDecision>,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
     if invocation.status != Status::PostHooksRunning {
         return Err(Refusal::Illegal { command: "conclude", status: invocation.status });
     }
-    ended(invocation, outcome, "post_hooks", now)
+    ended(invocation, outcome, ("post_hooks", answer), now)
 }
 
 fn ended(
     invocation: &Invocation,
     mut outcome: ReportedOutcome,
-    cause: &'static str,
+    (cause, answer): (&'static str, Option<&PermissionDecision>),
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
     let mut draft = Draft::of(invocation.clone(), now);
+    if let Some(answer) = answer {
+        permit::note(&mut draft, answer);
+    }
     hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
     if let Some(evidence) = outcome.execution.take() {
         draft.invocation.evidence_refs.push(evidence.evidence_id.clone());

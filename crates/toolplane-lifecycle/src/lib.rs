@@ -52,7 +52,8 @@ pub use times::{CANCEL_BACKSTOP_MS, INPUT_TTL_MS, MAX_INPUT_TTL_MS, QUARANTINE_M
 pub use accept::accept;
 pub use acceptance::{Acceptance, Preparation};
 pub use command::{
-    Command, Holder, InputRequest, LeaseGrant, LeaseKey, Permit, ReportedOutcome, ReportedPartial, SiblingCause,
+    Command, Holder, InputRequest, LeaseGrant, LeaseKey, Permit, ReportedOutcome, ReportedPartial, ResultQuestion,
+    SiblingCause,
 };
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
@@ -61,5 +62,6 @@ pub use late::{is_kept, is_taken, late_report};
 pub use legal::is_legal;
 pub use message::{LeaseMessage, unheard};
 pub use original::original_read;
+pub use post_hooks::RESULT_QUESTION;
 pub use scope::{InvalidScope, Known, Scope, scopes_of};
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};

@@ -37,14 +37,15 @@ const UNSURE: &str = "; whether it applies is not known for this input";
 ///
 /// 1. Whatever denies: a deny rule that fits, the organisation's policies, a hook, a classifier that may, a path that is
 ///    none, the plan mode for a call not known to leave no trace.
-/// 2. An ask of the policy settings, and the safety floor: destructive calls, sensitive sinks, tools that want an approval,
+/// 2. The question whether the result of a call that has run is given out: no rule about calls is an answer to it.
+/// 3. An ask of the policy settings, and the safety floor: destructive calls, sensitive sinks, tools that want an approval,
 ///    calls that leave the sandbox, untrusted tools with facts missing, agents that are not sure.
-/// 3. Every ask rule that fits or may fit, and every deny rule that may fit.
-/// 4. A hook that asks, a classifier that asks or has not answered yet.
-/// 5. Allow rules (one for each command, path and URL of the call), the organisation's policies, and hooks the operator lets
+/// 4. Every ask rule that fits or may fit, and every deny rule that may fit.
+/// 5. A hook that asks, a classifier that asks or has not answered yet.
+/// 6. Allow rules (one for each command, path and URL of the call), the organisation's policies, and hooks the operator lets
 ///    allow. A path outside the workspace or of a protected file needs a rule that names it.
-/// 6. The permission mode.
-/// 7. A classifier that may approve; otherwise the call is asked about.
+/// 7. The permission mode.
+/// 8. A classifier that may approve; otherwise the call is asked about.
 ///
 /// Where no person can be asked, or none wants to be, every ask is a deny with reason type `async_agent`. Shadow rules
 /// are only listed.
@@ -65,6 +66,7 @@ pub fn evaluate_and_note(policy: &Policy, call: &CallFacts, now: Timestamp) -> (
 /// The verdict from what was found; see [`evaluate`].
 pub(crate) fn decide(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Verdict {
     let outcome = denied(scene, found, org)
+        .or_else(|| asked_about_result(scene.call))
         .or_else(|| asked_by_policy(found, org))
         .or_else(|| floor::asked(scene))
         .or_else(|| asked_by_rule(scene, found))
@@ -103,6 +105,11 @@ fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Opti
         return Some(Ruling::new(Behavior::Deny, source::MODE, ReasonType::Mode, message));
     }
     None
+}
+
+fn asked_about_result(call: &CallFacts) -> Option<Ruling<'static>> {
+    let asked = call.signals.hooks.iter().find(|verdict| verdict.is_about_result())?;
+    Some(Ruling::new(Behavior::Ask, source::RESULT, ReasonType::Other, asked.message.clone()))
 }
 
 fn asked_by_policy<'a>(found: &RuleHits<'a>, org: &OrgVerdict) -> Option<Ruling<'a>> {

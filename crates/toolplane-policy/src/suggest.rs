@@ -79,7 +79,9 @@ impl SuggestedUpdate {
 /// suggestion has been tried: with its rules added, the policy allows the call at `now`.
 pub fn suggestions(policy: &Policy, call: &CallFacts, verdict: &Verdict, now: Timestamp) -> Vec<SuggestedUpdate> {
     let critical = call.tool.risk() == Some(RiskLevel::Critical);
-    if verdict.behavior != Behavior::Ask || !verdict.answerable || critical {
+    // A rule about calls is no answer to what is asked of a result.
+    let of_result = verdict.source == crate::verdict::source::RESULT;
+    if verdict.behavior != Behavior::Ask || !verdict.answerable || critical || of_result {
         return Vec::new();
     }
     let scene = Scene::new(&policy.settings, call);

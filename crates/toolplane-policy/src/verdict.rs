@@ -58,6 +58,8 @@ pub mod source {
     pub const POLICY_SETTINGS: &str = "policy_settings";
     /// A hook.
     pub const HOOK: &str = "hook";
+    /// The cleaning of results, which asks whether one is given out as it is.
+    pub const RESULT: &str = "result";
     /// A classifier.
     pub const CLASSIFIER: &str = "classifier";
     /// The permission mode.

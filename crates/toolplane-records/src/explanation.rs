@@ -20,6 +20,16 @@ pub struct HookVerdict {
     pub authoritative: bool,
 }
 
+impl HookVerdict {
+    /// The name under which the cleaning of results asks whether one is given out as it is. It asks in the way of a hook and is none.
+    pub const OF_RESULT: &str = "toolplane:result";
+
+    /// Whether the question is about the result of the call, and not about the call.
+    pub fn is_about_result(&self) -> bool {
+        self.hook_id == Self::OF_RESULT && self.behavior == Behavior::Ask
+    }
+}
+
 /// What a safety classifier says of one call (contracts/permission-decision, "Classifier state").
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassifierCheck {

@@ -28,6 +28,7 @@ use toolplane_results::PayloadStore;
 use toolplane_results::payload::error::PayloadError;
 
 use self::asked::Asked;
+pub(crate) use self::kept::refer_to;
 use self::lately::Lately;
 use crate::plan::PlannedOutput;
 
@@ -152,6 +153,11 @@ impl Cleaning {
         known.entry((rule, asked.clone())).or_insert_with(|| configured.with(asked)).clone()
     }
 
+    /// Whether a person may have to be asked about outputs of `record`.
+    pub(crate) fn asks(&self, record: &Invocation, declared: &PlannedOutput) -> bool {
+        self.of(record, &Asked::of(declared)).shown.policy().asks()
+    }
+
     /// What cleans outputs of `record`, and a text that no other way of cleaning has.
     fn way(&self, record: &Invocation, declared: &PlannedOutput) -> (String, OutputCleaner) {
         let asked = Asked::of(declared);
@@ -165,41 +171,28 @@ impl Cleaning {
     pub(crate) async fn ending(
         &self,
         payloads: &PayloadStore,
-        (record, declared): (&Invocation, &PlannedOutput),
+        of: (&Invocation, &PlannedOutput),
         lease_no: u32,
         outcome: &mut v1::ExecutionOutcome,
         now: Timestamp,
     ) -> Result<Outcome, PayloadError> {
-        let asked = Asked::of(declared);
-        let cleaner = &self.of(record, &asked);
-        if cleaner.shown.is_empty() && cleaner.fields.is_empty() {
-            return Ok(Outcome::default());
-        }
-        let mut found = Findings::default();
-        // Before values are replaced: what is JSON must be read as its tool wrote it.
-        let mut places = asked::mask_fields(outcome, &cleaner.fields);
-        message::outcome(&cleaner.shown, outcome, &mut found);
-        let mut replaced = Vec::new();
-        if kept::any(outcome) {
-            let origin = kept::Origin { record, lease_no, now };
-            if let Some(why) = asked::unseen(outcome, &asked, &cleaner.fields) {
-                replaced.extend(message::uploaded(outcome));
-                asked::withhold(outcome, why);
-                outcome.redaction_state = v1::RedactionState::Redacted.into();
-                return Ok(Outcome { found: told(&found), replaced });
-            }
-            places = places.max(kept::fields(cleaner, payloads, origin, outcome, &mut replaced).await?);
-            replaced.extend(kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?);
-        }
-        if let Some(rule) = found.dropped_for() {
-            replaced.extend(message::uploaded(outcome));
-            message::drop_output(outcome, rule);
-        }
-        if found.masked() + places > 0 || found.dropped_for().is_some() {
-            outcome.redaction_state = v1::RedactionState::Redacted.into();
-        }
-        let found = told(&found).into_iter().chain(asked::told(places)).collect();
-        Ok(Outcome { found, replaced })
+        let asked = Asked::of(of.1);
+        let cleaner = self.of(of.0, &asked);
+        ending(&cleaner, &asked, payloads, (of.0, lease_no, now), outcome).await
+    }
+
+    /// Cleans an ending of which a person has said that it is given out: what is asked about stays in it, and nothing else does.
+    pub(crate) async fn released(
+        &self,
+        payloads: &PayloadStore,
+        of: (&Invocation, &PlannedOutput),
+        lease_no: u32,
+        outcome: &mut v1::ExecutionOutcome,
+        now: Timestamp,
+    ) -> Result<Outcome, PayloadError> {
+        let asked = Asked::of(of.1);
+        let cleaner = self.of(of.0, &asked).released(&asked);
+        ending(&cleaner, &asked, payloads, (of.0, lease_no, now), outcome).await
     }
 
     /// Cleans what a tool says while it runs; what was found in it.
@@ -251,6 +244,16 @@ impl OutputCleaner {
         }
     }
 
+    /// This, once a person has said that what is asked about may be given out.
+    fn released(&self, asked: &Asked) -> Self {
+        let mut released = Self::new(&self.shown.policy().released());
+        released.fields = Arc::clone(&self.fields);
+        if asked.required {
+            released.binary = released.kept.clone();
+        }
+        released
+    }
+
     /// This, and what a tool asks for besides.
     fn with(&self, asked: &Asked) -> Self {
         let declared = asked.declared();
@@ -262,6 +265,44 @@ impl OutputCleaner {
         }
         stricter
     }
+}
+
+/// Cleans what is reported of the end of a call, and the outputs its worker has kept.
+async fn ending(
+    cleaner: &OutputCleaner,
+    asked: &Asked,
+    payloads: &PayloadStore,
+    (record, lease_no, now): (&Invocation, u32, Timestamp),
+    outcome: &mut v1::ExecutionOutcome,
+) -> Result<Outcome, PayloadError> {
+    if cleaner.shown.is_empty() && cleaner.fields.is_empty() {
+        return Ok(Outcome::default());
+    }
+    let mut found = Findings::default();
+    // Before values are replaced: what is JSON must be read as its tool wrote it.
+    let mut places = asked::mask_fields(outcome, &cleaner.fields);
+    message::outcome(&cleaner.shown, outcome, &mut found);
+    let mut replaced = Vec::new();
+    if kept::any(outcome) {
+        let origin = kept::Origin { record, lease_no, now };
+        if let Some(why) = asked::unseen(outcome, asked, &cleaner.fields) {
+            replaced.extend(message::uploaded(outcome));
+            asked::withhold(outcome, why);
+            outcome.redaction_state = v1::RedactionState::Redacted.into();
+            return Ok(Outcome { found: told(&found), replaced });
+        }
+        places = places.max(kept::fields(cleaner, payloads, origin, outcome, &mut replaced).await?);
+        replaced.extend(kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?);
+    }
+    if let Some(rule) = found.dropped_for() {
+        replaced.extend(message::uploaded(outcome));
+        message::drop_output(outcome, rule);
+    }
+    if found.masked() + places > 0 || found.dropped_for().is_some() {
+        outcome.redaction_state = v1::RedactionState::Redacted.into();
+    }
+    let found = told(&found).into_iter().chain(asked::told(places)).collect();
+    Ok(Outcome { found, replaced })
 }
 
 /// As it goes into the record.

@@ -4,7 +4,7 @@
 //! told. Where no hook is asked about it, its result is stored with the report. Where one is, the report is stored
 //! first, so that its worker may forget it and nothing is lost; the hooks are asked after that, and their word and the
 //! result are one more commit. Nothing can be read of an ending whose hooks have not been asked, and what they took out
-//! is removed.
+//! is removed. A result that a person is asked about waits in the same way, before its hooks ([`question`]).
 
 mod asking;
 mod declared;
@@ -13,6 +13,7 @@ mod execution;
 mod facing;
 mod keep;
 mod next_steps;
+mod question;
 mod report;
 mod resume;
 mod rules;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_hooks::{HookInput, Hooks};
-use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome};
+use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome, ResultQuestion};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::HookEvent;
@@ -36,6 +37,7 @@ use crate::dispatch::AsksHooks;
 use crate::originals::{self, Keeping, Originals, Whose};
 use crate::plan::{DispatchPlan, PlannedOutput};
 use crate::provider_news::ProviderNews;
+use crate::recheck::ResultQuestions;
 use crate::storage::RecordError;
 use crate::taints::SessionTaints;
 use effects::Effects;
@@ -51,6 +53,8 @@ pub(crate) const HOOK_EVENTS: &[HookEvent] =
 
 /// How long beyond the time hooks may take they are waited for, before another task or scheduler asks them.
 const SLACK: Duration = Duration::from_secs(10);
+/// How long after the end of a question about a result somebody looks that has not heard of it.
+const EXPIRED_MS: i64 = 200;
 
 /// Takes reports of ended executions. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -67,6 +71,8 @@ struct EndingParts {
     originals: Originals,
     /// Leases whose reports are being taken.
     taking: Taking,
+    /// Where people are asked about results; nobody is without it.
+    questions: Option<ResultQuestions>,
     /// Where sessions are told what they were given.
     taints: SessionTaints,
     /// Told how calls of providers' tools end.
@@ -117,6 +123,7 @@ impl Endings {
         (news, next_steps): (ProviderNews, NextSteps),
         max_inline_bytes: u64,
         capture: bool,
+        questions: Option<ResultQuestions>,
     ) -> Self {
         let schemas = Schemas::default();
         Self(Arc::new(EndingParts {
@@ -126,6 +133,7 @@ impl Endings {
             cleaning,
             originals,
             taking: Taking::default(),
+            questions,
             taints,
             news,
             schemas,
@@ -175,25 +183,36 @@ impl Endings {
                 site.incarnation = held.incarnation.to_string();
             }
         }
-        let (cleaned, original) = match &mut reported {
+        let (cleaned, mut original) = match &mut reported {
             Some(outcome) => self.clean(&record, plan.as_deref(), lease.lease_no, outcome).await?,
             None => (Default::default(), Keeping::Unwanted),
         };
-        let notes = original.note().into_iter().collect();
+        let mut notes = Vec::new();
+        let question = match &reported {
+            Some(outcome) => self.question(&record, outcome, &cleaned.found, &mut original, &mut notes).await?,
+            None => None,
+        };
+        notes.extend(original.note());
         let ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
-            .with_cleaned(&cleaned.found);
-        let kept = inner.hooks.any().then(|| ending.to_bytes());
+            .with_cleaned(&cleaned.found)
+            .asked(question.as_ref());
+        let kept = (inner.hooks.any() || question.is_some()).then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
         // Before anybody can read it: what the session calls next is decided with this in mind.
         inner.taints.note(&record, &report.taints, inner.calls.now().await?).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
-        let stored = match kept.filter(|_| !asked.is_empty()) {
+        let stored = match kept.filter(|_| !asked.is_empty() || question.is_some()) {
             Some(kept) => {
-                let attached = Attached { ending: Some(kept), ..attached(&original) };
-                Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, attached)).await
+                let decisions = question.iter().map(|question| question.decision.clone()).collect();
+                let attached = Attached { ending: Some(kept), decisions, ..attached(&original) };
+                let waited = (asked, question.clone());
+                Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), waited, attached)).await
             }
             None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone(), attached(&original))).await,
         };
+        if let (Err(RecordError::Refused { .. } | RecordError::NotFound), Some(question)) = (&stored, &question) {
+            self.not_waited_for(lease, question).await;
+        }
         if let (Err(RecordError::Refused { .. } | RecordError::NotFound), Keeping::Kept(original)) =
             (&stored, &original)
         {
@@ -246,12 +265,14 @@ impl Endings {
         let nothing = PlannedOutput::default();
         let of = (record, plan.map_or(&nothing, |plan| &plan.declared));
         let now = inner.calls.now().await?;
-        let original = inner.originals.is_wanted(record).then(|| outcome.clone());
+        let wanted = inner.originals.is_wanted(record) || inner.cleaning.asks(of.0, of.1);
+        let original = wanted.then(|| outcome.clone());
         let cleaned = inner.cleaning.ending(&inner.payloads, of, lease_no, outcome, now).await;
         let cleaned = cleaned.map_err(RecordError::Objects)?;
         let Some(original) = original else { return Ok((cleaned, Keeping::Unwanted)) };
         let whose = Whose { record, lease_no, now };
-        let kept = inner.originals.keep(&inner.payloads, whose, &original, &cleaned.replaced, &cleaned.found).await;
+        let found = (cleaned.found.as_slice(), question::is_asked(&cleaned.found));
+        let kept = inner.originals.keep(&inner.payloads, whose, &original, &cleaned.replaced, found).await;
         Ok((cleaned, kept.map_err(RecordError::Objects)?))
     }
 
@@ -312,15 +333,32 @@ impl Endings {
         lease: &LeaseKey,
         report: &Report,
         plan: Option<&DispatchPlan>,
-        hook_ids: Vec<String>,
+        (hook_ids, question): (Vec<String>, Option<ResultQuestion>),
         attached: Attached,
     ) -> Result<(), RecordError> {
         let calls = &self.0.calls;
-        let due_at = self.due_at(plan, report).await?;
-        let command = |_: &_| Command::AwaitHooks { lease: lease.clone(), hook_ids: hook_ids.clone(), due_at };
+        let mut due_at = self.due_at(plan, report).await?;
+        if let Some(question) = &question {
+            // Whoever hears the answer goes on; when none comes, somebody has to.
+            due_at = due_at.max(question.expires_at.plus_millis(EXPIRED_MS));
+        }
+        let question = question.map(Box::new);
+        let command = |_: &_| Command::AwaitHooks {
+            lease: lease.clone(),
+            hook_ids: hook_ids.clone(),
+            due_at,
+            question: question.clone(),
+        };
         let record = calls.command_with(&lease.call(), attached, command).await?;
         let (endings, id) = (self.clone(), record.key());
-        calls.storage().environment().spawn(async move { endings.conclude(&id).await });
+        let is_question = question.is_some();
+        calls.storage().environment().spawn(async move {
+            match is_question {
+                // A quick approver has answered already.
+                true => endings.look_at_answer(&id).await,
+                false => endings.conclude(&id).await,
+            }
+        });
         Ok(())
     }
 

@@ -82,6 +82,11 @@ impl Originals {
         self.rule(record).is_some()
     }
 
+    /// Whether a rule has an original of `record` kept for what was `found`.
+    pub(crate) fn is_wanted_for(&self, record: &Invocation, found: &[Cleaned]) -> bool {
+        self.rule(record).is_some_and(|rule| rule.is_about(found))
+    }
+
     /// Whether `caller` is one of the readers of originals of `record`.
     pub(crate) fn may_read(&self, caller: &Caller, record: &Invocation) -> bool {
         let is_reader = |reader: &String| match reader.strip_prefix("role:") {

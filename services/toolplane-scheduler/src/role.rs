@@ -28,7 +28,7 @@ use crate::options::SchedulerOptions;
 use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts};
 use crate::provider_news::ProviderNews;
-use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker, ResultQuestions};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts};
 use crate::storage::{RecordError, Shards};
 
@@ -106,8 +106,7 @@ impl SchedulerRole {
             Originals::new(&options.original_keys, &options.original_rules).map_err(RecordError::Pattern)?;
         let kept = (payloads.clone(), cleaning.clone(), originals.clone(), taints.clone());
         let next_steps = NextSteps::new(surface.clone());
-        let endings =
-            Endings::new(calls.clone(), hooks.clone(), kept, (news.clone(), next_steps), most_inline, capture);
+        let hooks_after = hooks.clone();
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
         let known = (parts.quarantine, taints.clone());
@@ -115,7 +114,11 @@ impl SchedulerRole {
             Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, parts.workers, known);
         let preparer = Arc::new(preparer);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
-        let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
+        let questions = Some(ResultQuestions::new(rechecker.clone(), permission.client()));
+        let told = (news.clone(), next_steps);
+        let endings = Endings::new(calls.clone(), hooks_after, kept, told, most_inline, capture, questions);
+        let approvals =
+            Approvals::new(permission.client(), calls.clone(), rechecker.clone(), Arc::new(endings.clone()));
         let (queues, in_turn) = (parts.queues, approvals.clone());
         let rechecks = RecheckLoop { rechecker, approvals: in_turn, in_force: in_force.clone(), queues, asked };
         let orphans = Orphans::new(

@@ -115,6 +115,7 @@ impl SimulatedScheduler {
             (ProviderNews::default(), NextSteps::default()),
             MAX_INLINE_BYTES,
             false,
+            None,
         );
         let terms = WorkerTerms {
             heartbeat_ms: durations.lease / 3,

@@ -1,6 +1,7 @@
 //! The scheduler between stand-ins for the services it asks: what reaches a worker, and what happens to a call when
 //! rules, tools or people change their mind while it waits.
 
+mod asked_results;
 mod cleaned;
 mod declared;
 mod edits;
@@ -46,7 +47,7 @@ use crate::kept::Orphans;
 use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
-use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker, ResultQuestions};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit};
 use fakes::Fakes;
 
@@ -133,6 +134,7 @@ impl World {
             parts.workers.clone(),
             (parts.quarantine.clone(), parts.taints.clone()),
         ));
+        let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let endings = Endings::new(
             calls.clone(),
             hooks_after,
@@ -140,9 +142,9 @@ impl World {
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
+            Some(ResultQuestions::new(rechecker.clone(), permission.client())),
         );
-        let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
-        let approvals = Approvals::new(permission.client(), calls, rechecker.clone());
+        let approvals = Approvals::new(permission.client(), calls, rechecker.clone(), Arc::new(endings.clone()));
         let rechecks = RecheckLoop {
             rechecker,
             approvals: approvals.clone(),
@@ -228,6 +230,7 @@ impl World {
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
+            None,
         );
         (endings, opened.hooks_overdue)
     }

@@ -129,13 +129,13 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
         }
         Step::TimeOut => complete(invocation, ResultStatus::TimedOut, Some(error(ErrorClass::Timeout))),
         Step::AwaitHooks { stale } => {
-            Command::AwaitHooks { lease: lease(stale), hook_ids: vec!["h".into()], due_at: at(20_000) }
+            Command::AwaitHooks { lease: lease(stale), hook_ids: vec!["h".into()], due_at: at(20_000), question: None }
         }
         Step::TakeHooks { alone } => Command::TakeHooks { due_at: at(40_000), alone },
         Step::Conclude { transient } => {
             let failed = transient.then(|| error(ErrorClass::DependencyUnavailable));
             let status = if transient { ResultStatus::Failed } else { ResultStatus::Succeeded };
-            Command::Conclude { outcome: outcome(status, failed) }
+            Command::Conclude { outcome: outcome(status, failed), answer: None }
         }
         Step::Block => Command::Block { cause: "placement", error: error(ErrorClass::CapabilityGap) },
         Step::Cancel => cancel_request(),

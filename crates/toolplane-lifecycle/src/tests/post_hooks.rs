@@ -1,5 +1,7 @@
 //! The hooks after a call: between the end of an execution and its result.
 
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::ids::{ApprovalId, DecisionId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::*;
@@ -11,12 +13,17 @@ use crate::*;
 fn asked(idempotent: bool) -> (LeaseKey, Transition) {
     let running = run(ready(idempotent, true).invocation, started(idempotent)).invocation;
     let lease = key(&running);
-    let wait = Command::AwaitHooks { lease: lease.clone(), hook_ids: vec!["clean".into()], due_at: at(20_000) };
+    let wait = Command::AwaitHooks {
+        lease: lease.clone(),
+        hook_ids: vec!["clean".into()],
+        due_at: at(20_000),
+        question: None,
+    };
     (lease, apply(&running, wait, at(10)).unwrap())
 }
 
 fn conclude(record: &Invocation, status: ResultStatus, class: Option<ErrorClass>, now: i64) -> Transition {
-    apply(record, Command::Conclude { outcome: outcome(status, class.map(error)) }, at(now)).unwrap()
+    apply(record, Command::Conclude { outcome: outcome(status, class.map(error)), answer: None }, at(now)).unwrap()
 }
 
 fn classes(transition: &Transition) -> Vec<EventClass> {
@@ -31,7 +38,7 @@ fn its_worker_is_done_while_hooks_are_asked_and_nothing_of_the_ending_is_told() 
     assert_eq!(classes(&waits), [EventClass::HookPostStarted]);
     assert!(waits.terminal.is_none() && waits.effects.contains(&Effect::SetTimer(Timer::PostHooks, at(20_000))));
     // The worker says it again: it is known, and no late report.
-    let again = Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at: at(30_000) };
+    let again = Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at: at(30_000), question: None };
     assert_eq!(apply(record, again, at(11)).unwrap_err(), Refusal::Fenced);
     assert!(
         is_kept(record, &lease) && late_report(record, &lease, &outcome(ResultStatus::Failed, None), at(11)).is_none()
@@ -129,4 +136,29 @@ fn modifiers_that_were_left_out_are_counted_in_the_log() {
     let created = ended.events.iter().find(|event| event.class == EventClass::ResultCreated).unwrap();
     let dropped = created.data.as_ref().unwrap().to_value()["context_modifiers_dropped"].clone();
     assert_eq!(dropped, serde_json::json!({ "count": 2, "reason": "not_declared" }));
+}
+
+#[test]
+fn a_question_about_the_result_and_its_answer_are_in_the_record() {
+    let running = run(ready(false, true).invocation, started(false)).invocation;
+    let decided =
+        |id: &str, behavior| PermissionDecision { decision_id: DecisionId::from_trusted(id), ..decision(behavior) };
+    let approval_id = ApprovalId::from_trusted("apr_result");
+    let question =
+        ResultQuestion { decision: decided("perm_asks", Behavior::Ask), approval_id, expires_at: at(20_000) };
+    let question = Some(Box::new(question));
+    let wait = Command::AwaitHooks { lease: key(&running), hook_ids: vec![], due_at: at(20_200), question };
+    let waits = apply(&running, wait, at(10)).unwrap();
+    assert_eq!(
+        classes(&waits),
+        [EventClass::PermissionRequested, EventClass::PermissionDecided, EventClass::HookPostStarted]
+    );
+    assert!(waits.invocation.evidence_refs.iter().any(|said| said == "ask:question:apr_result"));
+    assert_eq!(waits.invocation.approval_request_ref, running.approval_request_ref, "the call was asked about before");
+    let outcome = outcome(ResultStatus::Succeeded, None);
+    let answer = Some(Box::new(decided("perm_answers", Behavior::Allow)));
+    let ended = apply(&waits.invocation, Command::Conclude { outcome, answer }, at(11)).unwrap();
+    assert!(classes(&ended).contains(&EventClass::PermissionDecided));
+    let named = |id: &str| ended.invocation.permission_decision_refs.iter().any(|named| named.as_str() == id);
+    assert!(named("perm_asks") && named("perm_answers"));
 }

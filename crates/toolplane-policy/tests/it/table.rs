@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use toolplane_matching::Certainty;
 use toolplane_matching::tools::Family;
 use toolplane_policy::rule::ROLES;
-use toolplane_policy::{SafetyFacts, Verdict, evaluate};
+use toolplane_policy::verdict::source;
+use toolplane_policy::{SafetyFacts, Verdict, evaluate, suggestions};
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::mode::Mode;
@@ -264,4 +265,28 @@ fn every_family_is_written_as_people_know_it() {
     let families: std::collections::BTreeSet<Family> = Family::WORDS.iter().map(|(_, family)| *family).collect();
     assert_eq!(families.len(), known.len());
     assert!(known.iter().all(|name| Family::of(name).is_some()));
+}
+
+/// What rules let calls do is no answer to whether a result is given out; what they deny is not given out.
+#[test]
+fn a_question_about_a_result_is_answered_by_no_rule_and_offers_none() {
+    let of_result = HookVerdict { hook_id: HookVerdict::OF_RESULT.to_owned(), ..hook(Behavior::Ask, false) };
+    let case = |behavior| Case {
+        hooks: vec![of_result.clone()],
+        rules: vec![rule("r", behavior, RuleSource::ProjectSettings, "files.*")],
+        mode: Mode::Bypass,
+        allow_bypass: true,
+        ..harmless()
+    };
+    for behavior in [Behavior::Allow, Behavior::Ask] {
+        let (policy, call) = (case(behavior).policy(), case(behavior).call());
+        let verdict = evaluate(&policy, &call, now());
+        let said = (verdict.behavior, verdict.source, verdict.reason.message.as_str());
+        assert_eq!(said, (Behavior::Ask, source::RESULT, "as it says"));
+        assert!(suggestions(&policy, &call, &verdict, now()).is_empty());
+    }
+    let denied = case(Behavior::Deny);
+    assert_eq!(evaluate(&denied.policy(), &denied.call(), now()).behavior, Behavior::Deny);
+    let nobody = Case { can_ask: false, ..case(Behavior::Allow) };
+    assert_eq!(evaluate(&nobody.policy(), &nobody.call(), now()).source, source::NO_APPROVER);
 }

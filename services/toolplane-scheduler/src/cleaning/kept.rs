@@ -76,14 +76,20 @@ fn refer_anew(
     preview: Preview,
 ) {
     super::message::shown_anew(&cleaner.shown, outcome, uri, preview);
-    let cleaned = v1::PayloadRef::from(&cleaned);
+    for kept in &mut outcome.persisted {
+        if kept.payload.as_ref().is_some_and(|payload| payload.uri == uri) {
+            kept.redaction_state = v1::RedactionState::Redacted.into();
+        }
+    }
+    refer_to(outcome, uri, &cleaned);
+}
+
+/// Has an outcome refer to `now` wherever it refers to `uri`.
+pub(crate) fn refer_to(outcome: &mut v1::ExecutionOutcome, uri: &str, now: &PayloadRef) {
+    let cleaned = v1::PayloadRef::from(now);
     let blocks = outcome.content.iter_mut().chain(&mut outcome.model_facing_content);
     let in_blocks = blocks.filter_map(v1::ContentBlock::kept_mut);
-    let persisted = outcome.persisted.iter_mut().filter_map(|kept| {
-        let payload = kept.payload.as_mut().filter(|payload| payload.uri == uri)?;
-        kept.redaction_state = v1::RedactionState::Redacted.into();
-        Some(payload)
-    });
+    let persisted = outcome.persisted.iter_mut().filter_map(|kept| kept.payload.as_mut());
     in_blocks.chain(persisted).filter(|payload| payload.uri == uri).for_each(|payload| *payload = cleaned.clone());
     super::message::artifacts(outcome).for_each(|artifact| follow(artifact, uri, &cleaned));
 }

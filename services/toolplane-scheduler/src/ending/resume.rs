@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolplane_lifecycle::Command;
 use toolplane_matching::ToolFacts;
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
@@ -19,7 +20,8 @@ use toolplane_runtime::telemetry::{CarriedContext, Instrument as _, Span};
 use super::effects::Effects;
 use super::report::Report;
 use super::{Endings, StoredReport, asking};
-use crate::calls::is_race;
+use crate::calls::{Attached, is_race};
+use crate::plan::DispatchPlan;
 use crate::storage::RecordError;
 
 /// How often hooks of one ending are asked before it is withheld: the schedulers that ask them die.
@@ -62,6 +64,10 @@ impl Endings {
     /// Asks the hooks of an ending in place of another scheduler, if no other was faster.
     async fn take_over(&self, id: &InvocationKey, alone: bool) {
         let taken = async {
+            if alone && self.waits_for_a_person(id).await? {
+                // What waits for a person is no hook that was asked in vain.
+                return Ok(false);
+            }
             let record = self.0.calls.records().get(id).await?;
             let Some(plan) = self.0.calls.plans().of(&record).await? else { return Ok(false) };
             let report = self.stored(&record).await?;
@@ -98,39 +104,28 @@ impl Endings {
         let record = calls.records().get(id).await?;
         let waits = record.status == InvocationStatus::PostHooksRunning;
         let Some(asked) = record.post_hooks.filter(|_| waits) else { return Ok(()) };
-        let mut report = self.stored(&record).await?;
-        let uploaded = report.uploaded();
-        let mut effects = Effects { asked: true, ..Effects::default() };
-        match calls.plans().of(&record).await? {
-            _ if asked.tries > MAX_TRIES => {
-                effects.unasked(&mut report, "each scheduler that asked them stopped before they answered");
-            }
-            Some(plan) => {
-                let told = self.told(&record, &plan).await?;
-                let span = post_hooks_span(&record, &told.tool);
-                let until = tokio::time::Instant::now() + self.patience(&plan, &report) + GRACE;
-                asking::ask(
-                    &self.0.hooks,
-                    &self.0.payloads,
-                    &told,
-                    &mut report,
-                    &mut effects,
-                    until,
-                    calls.now().await?,
-                )
-                .instrument(&span)
-                .await;
-                if let (None, Some(left)) = (&report.error, &report.output.structured_content) {
-                    spans::content(&span, self.0.capture, gen_ai::TOOL_CALL_RESULT, left.text());
-                }
-                spans::end_execution(&span, report.error.as_ref().map(|error| error.error_class));
-            }
-            None => effects.unasked(&mut report, "the record of how the call ran is gone"),
-        }
         let plan = calls.plans().of(&record).await?;
+        let stored = StoredReport::read(calls.records().ending(id).await?);
+        let is_question = stored.is_question();
+        let mut report = self.read(&record, plan.as_deref(), record.lease_no, stored.clone()).await?;
+        let mut uploaded: Vec<String> = report.uploaded().iter().map(|payload| payload.uri.to_string()).collect();
+        let mut answer = None;
+        if is_question {
+            let Some(settled) = self.settled(&record, plan.as_deref(), stored).await? else { return Ok(()) };
+            uploaded.extend(settled.replaced);
+            (report, answer) = (settled.report, settled.answer.map(Box::new));
+        }
+        let mut effects = Effects { asked: true, ..Effects::default() };
+        if is_question && plan.as_deref().is_none_or(|plan| self.asked(plan, &report).is_empty()) {
+            effects.asked = false;
+        } else {
+            self.ask_hooks(&record, plan.as_deref(), asked.tries, &mut report, &mut effects).await?;
+        }
         let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);
-        let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone() };
-        let stored = match calls.command(id, command).await {
+        let decisions = answer.iter().map(|answer| PermissionDecision::clone(answer)).collect();
+        let attached = Attached { decisions, ..Attached::default() };
+        let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone(), answer: answer.clone() };
+        let stored = match calls.command_with(id, attached, command).await {
             Ok(_) => Some(&outcome),
             // The caller's deadline passed first, or another scheduler was faster: then its payloads are named.
             Err(RecordError::Refused { record, .. }) if record.status == InvocationStatus::TimedOut => None,
@@ -138,8 +133,39 @@ impl Endings {
             Err(error) => return Err(error),
         };
         let named = |uri: &str| stored.is_some_and(|outcome| super::report::names(outcome, uri));
-        for payload in uploaded.iter().filter(|payload| !named(&payload.uri)) {
-            self.forget(&payload.uri).await;
+        for uri in uploaded.iter().filter(|uri| !named(uri)) {
+            self.forget(uri).await;
+        }
+        Ok(())
+    }
+
+    /// Asks the hooks about an ending, for the time of `tries`.
+    async fn ask_hooks(
+        &self,
+        record: &Arc<Invocation>,
+        plan: Option<&DispatchPlan>,
+        tries: u32,
+        report: &mut Report,
+        effects: &mut Effects,
+    ) -> Result<(), RecordError> {
+        match plan {
+            _ if tries > MAX_TRIES => {
+                effects.unasked(report, "each scheduler that asked them stopped before they answered");
+            }
+            Some(plan) => {
+                let told = self.told(record, plan).await?;
+                let span = post_hooks_span(record, &told.tool);
+                let until = tokio::time::Instant::now() + self.patience(plan, report) + GRACE;
+                let now = self.0.calls.now().await?;
+                asking::ask(&self.0.hooks, &self.0.payloads, &told, report, effects, until, now)
+                    .instrument(&span)
+                    .await;
+                if let (None, Some(left)) = (&report.error, &report.output.structured_content) {
+                    spans::content(&span, self.0.capture, gen_ai::TOOL_CALL_RESULT, left.text());
+                }
+                spans::end_execution(&span, report.error.as_ref().map(|error| error.error_class));
+            }
+            None => effects.unasked(report, "the record of how the call ran is gone"),
         }
         Ok(())
     }

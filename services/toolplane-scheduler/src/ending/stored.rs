@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use prost::Message as _;
+use toolplane_lifecycle::ResultQuestion;
 use toolplane_proto::v1;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::Cleaned;
@@ -21,6 +22,12 @@ pub(crate) struct StoredReport {
     /// What its record says beside that, e.g. that its original is kept.
     #[prost(string, repeated, tag = "4")]
     pub(crate) notes: Vec<String>,
+    /// The question to people that it waits for; empty where it waits for none.
+    #[prost(string, tag = "5")]
+    pub(crate) approval_id: String,
+    /// When that ends without an answer, milliseconds since 1970.
+    #[prost(int64, tag = "6")]
+    pub(crate) asked_until: i64,
 }
 
 impl StoredReport {
@@ -33,6 +40,19 @@ impl StoredReport {
     pub(crate) fn with_cleaned(mut self, found: &[Cleaned]) -> Self {
         self.cleaned = found.iter().map(|found| JsonPayload::of(found).text().to_owned()).collect();
         self
+    }
+
+    /// With the question that is put about it.
+    pub(crate) fn asked(mut self, question: Option<&ResultQuestion>) -> Self {
+        if let Some(question) = question {
+            (self.approval_id, self.asked_until) = (question.approval_id.to_string(), question.expires_at.as_millis());
+        }
+        self
+    }
+
+    /// Whether a person is asked about it.
+    pub(crate) fn is_question(&self) -> bool {
+        !self.approval_id.is_empty()
     }
 
     /// What cleaning found.

@@ -1,5 +1,6 @@
 //! Taking a call out with everything that belongs to it.
 
+use toolplane_lifecycle::RESULT_QUESTION;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::ids::ApprovalId;
@@ -160,13 +161,16 @@ impl Removal {
 
     /// What people were asked about a call, unless that is gone already.
     async fn questions_about(&self, record: &Invocation) -> Result<Rest, RecordError> {
-        let Some(last) = &record.approval_request_ref else { return Ok(Rest::default()) };
+        let of_result = record.evidence_refs.iter().any(|said| said.starts_with(RESULT_QUESTION));
+        if record.approval_request_ref.is_none() && !of_result {
+            return Ok(Rest::default());
+        }
         if record.keeping.removed_at(RecordClass::Questions).is_some() {
             return Ok(Rest::default());
         }
         let decisions = self.calls.records().decisions_after(record, 0, usize::MAX).await?;
         let made = decisions.into_iter().filter_map(|(_, decision)| decision?.approval_request_ref);
-        let mut approvals: Vec<_> = made.chain([last.clone()]).collect();
+        let mut approvals: Vec<_> = made.chain(record.approval_request_ref.clone()).collect();
         approvals.sort_unstable();
         approvals.dedup();
         Ok(Rest { questions: true, approvals, ..Rest::default() })

@@ -36,7 +36,8 @@ pub(crate) struct Whose<'a> {
 }
 
 impl Originals {
-    /// Keeps the report `original` in which `found` was found, with the outputs it names at `replaced`, where a rule has it so.
+    /// Keeps the report `original` in which `found` was found, with the outputs it names at `replaced`, where a rule has it so, or where a
+    /// person is `asked` whether it is given out.
     ///
     /// Fails when the object store does not do its part now: then the report has to come again.
     pub(crate) async fn keep(
@@ -45,11 +46,12 @@ impl Originals {
         whose: Whose<'_>,
         original: &v1::ExecutionOutcome,
         replaced: &[String],
-        found: &[Cleaned],
+        (found, asked): (&[Cleaned], bool),
     ) -> Result<Keeping, PayloadError> {
-        let Some(rule) = self.rule(whose.record).filter(|rule| rule.is_about(found)) else {
+        let rule = self.rule(whose.record).filter(|rule| rule.is_about(found));
+        if rule.is_none() && !asked {
             return Ok(Keeping::Unwanted);
-        };
+        }
         let mut sealing = Sealing { payloads, whose, keys: self.keys(), parts: Vec::new() };
         let kept = match sealing.all(original, replaced).await {
             Ok(()) => Ok(Keeping::Kept(described(std::mem::take(&mut sealing.parts), whose, rule, found))),
@@ -83,6 +85,36 @@ impl Originals {
         Ok(v1::ExecutionOutcome::decode(bytes.as_slice()).map_err(|_| VaultFault::Damaged)?)
     }
 
+    /// The report that was kept, with the outputs it names back in the object store: a person has said that it is given out. Also gives
+    /// the addresses of these.
+    pub(crate) async fn put_back(
+        &self,
+        payloads: &PayloadStore,
+        record: &Invocation,
+        kept: &KeptOriginal,
+        now: Timestamp,
+    ) -> Result<(v1::ExecutionOutcome, Vec<String>), Unsealed> {
+        let mut outcome = self.report(payloads, record, kept, now).await?;
+        let mut back = Vec::new();
+        for (number, part) in kept.parts.iter().enumerate().skip(1) {
+            let mut writer = payloads.writer(PayloadOrigin {
+                tenant: record.tenant.clone(),
+                invocation_id: record.invocation_id.clone(),
+                lease_no: kept.lease_no,
+                media_type: part.media_type.clone(),
+                made_at: now,
+            });
+            let mut pieces = self.part(payloads, record, kept, number, now).await?;
+            while let Some(piece) = pieces.next().await {
+                writer.write(piece?).await?;
+            }
+            let written = writer.finish().await?;
+            crate::cleaning::refer_to(&mut outcome, &part.uri, &written);
+            back.push(written.uri.to_string());
+        }
+        Ok((outcome, back))
+    }
+
     /// The bytes of part `number`, as they were.
     pub(crate) async fn part(
         &self,
@@ -108,12 +140,14 @@ pub(crate) async fn forget(payloads: &PayloadStore, part: &SealedPart) {
     }
 }
 
-fn described(parts: Vec<SealedPart>, whose: Whose<'_>, rule: &OriginalRule, found: &[Cleaned]) -> KeptOriginal {
+fn described(parts: Vec<SealedPart>, whose: Whose<'_>, rule: Option<&OriginalRule>, found: &[Cleaned]) -> KeptOriginal {
     let mut rules: Vec<SmolStr> = found.iter().map(|one| one.rule.clone()).collect();
     rules.sort_unstable();
     rules.dedup();
-    let expires_at = whose.now.plus_millis(rule.keep_ms);
-    KeptOriginal { lease_no: whose.lease_no, kept_at: whose.now, expires_at, rules, parts }
+    // Whoever asks says how long it is waited for.
+    let expires_at = whose.now.plus_millis(rule.map_or(0, |rule| rule.keep_ms));
+    let only_asked = rule.is_none();
+    KeptOriginal { lease_no: whose.lease_no, kept_at: whose.now, expires_at, rules, only_asked, parts }
 }
 
 /// Seals the parts of one original.

@@ -1,6 +1,7 @@
 //! What is stored of a kept original: where its sealed parts are, until when, and nothing of what it says.
 
 use serde::{Deserialize, Serialize};
+use toolplane_lifecycle::RESULT_QUESTION;
 use toolplane_records::SmolStr;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
@@ -23,6 +24,9 @@ pub(crate) struct KeptOriginal {
     pub(crate) expires_at: Timestamp,
     /// The rules that found something in it.
     pub(crate) rules: Vec<SmolStr>,
+    /// It waits for a person to say whether it is given out, and nobody is named who may read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) only_asked: bool,
     /// The report itself, and then each output that was kept elsewhere and replaced.
     pub(crate) parts: Vec<SealedPart>,
 }
@@ -62,6 +66,7 @@ impl Keeping {
     pub(crate) fn note(&self) -> Option<String> {
         match self {
             Self::Unwanted => None,
+            Self::Kept(original) if original.only_asked => None,
             Self::Kept(_) => Some(KEPT.to_owned()),
             Self::Not(why) => Some(format!("{NOT_KEPT}{why}")),
         }
@@ -70,5 +75,5 @@ impl Keeping {
 
 /// Whether an original of this call was kept once.
 pub(crate) fn was_kept(record: &Invocation) -> bool {
-    record.evidence_refs.iter().any(|said| said == KEPT)
+    record.evidence_refs.iter().any(|said| said == KEPT || said.starts_with(RESULT_QUESTION))
 }

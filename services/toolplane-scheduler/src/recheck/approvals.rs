@@ -1,5 +1,6 @@
 //! Answers to parked questions, brought from the permission service to the invocations that wait for them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,7 @@ use toolplane_runtime::caller::EVERY_TENANT;
 use toolplane_runtime::client::Peer;
 
 use super::edit::{call_of, plain};
+use super::of_result::WaitingResults;
 use super::rechecker::Rechecker;
 use crate::calls::{Attached, Calls};
 use crate::error::CallError;
@@ -30,11 +32,18 @@ pub(crate) struct Approvals {
     client: PermissionServiceClient<Peer>,
     calls: Calls,
     rechecker: Rechecker,
+    /// What goes on with results that wait.
+    results: Arc<dyn WaitingResults>,
 }
 
 impl Approvals {
-    pub(crate) fn new(client: PermissionServiceClient<Peer>, calls: Calls, rechecker: Rechecker) -> Self {
-        Self { client, calls, rechecker }
+    pub(crate) fn new(
+        client: PermissionServiceClient<Peer>,
+        calls: Calls,
+        rechecker: Rechecker,
+        results: Arc<dyn WaitingResults>,
+    ) -> Self {
+        Self { client, calls, rechecker, results }
     }
 
     /// Follows answers until `stop`, over every break of the stream.
@@ -102,7 +111,19 @@ impl Approvals {
                 Err(status) => return Err(status),
             }
         }
+        let results = self.calls.records().waiting_for_hooks().await;
+        for id in results.map_err(|error| Status::unavailable(error.to_string()))? {
+            self.look_at_result(&id, None).await;
+        }
         self.withdraw_orphans().await
+    }
+
+    /// Goes on with a result that waits for the answer to `approval_id`, or to whatever question; says whether it waits for it.
+    pub(crate) async fn look_at_result(&self, id: &InvocationKey, approval_id: Option<&ApprovalId>) -> bool {
+        self.results.answered(id, approval_id).await.unwrap_or_else(|error| {
+            tracing::warn!(invocation_id = %id, %error, "a result that waits for an answer could not be read; trying again later");
+            false
+        })
     }
 
     /// Takes back questions whose call has ended meanwhile: a withdrawal that did not get through is done again here.
@@ -142,6 +163,9 @@ impl Approvals {
 
     async fn apply(&self, approval: Approval) {
         let (Some(decision), true) = (approval.resolution.clone(), approval.state.is_final()) else { return };
+        if self.look_at_result(&call_of(&approval), Some(&approval.approval_id)).await {
+            return;
+        }
         let id = &approval.invocation_id;
         let expired = approval.state == ApprovalState::Expired;
         let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;

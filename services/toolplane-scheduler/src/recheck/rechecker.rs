@@ -7,11 +7,13 @@ use tonic::Code;
 use toolplane_lifecycle::{Command, Replan};
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::decision_request::DecisionRequest;
+use toolplane_records::decision_request::{DecidedInput, DecisionRequest};
 use toolplane_records::error::ToolError;
+use toolplane_records::explanation::HookVerdict;
 use toolplane_records::ids::{ApprovalId, InvocationKey};
 use toolplane_records::invocation::{DispatchFacts, InputSafety, Invocation};
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, InvocationStatus, Recoverability};
 use toolplane_runtime::Caller;
 
@@ -223,6 +225,30 @@ impl Rechecker {
         let request = decision_request((&**record).into(), asker, &case.tool, inputs, &evaluation)?;
         let approval_ref = approval_ref.cloned();
         let request = DecisionRequest { deadline_at: record.deadline_at, approval_ref, ..request };
+        self.preparer.permission().decide(&case.caller, &request).await
+    }
+}
+
+impl Rechecker {
+    /// Asks people whether the result of a call is given out as it is. `digest` says which result it is; what the call does was decided.
+    pub(super) async fn ask_about_result(
+        &self,
+        case: &Case,
+        message: String,
+        digest: Digest,
+        until: Option<Timestamp>,
+    ) -> Result<PermissionAnswer, CallError> {
+        let hook_id = HookVerdict::OF_RESULT.to_owned();
+        let verdict = HookVerdict { hook_id, behavior: Behavior::Ask, message, authoritative: false };
+        let mut asker = case.asker.clone();
+        // What hooks said of the call was decided.
+        asker.verdicts = vec![verdict];
+        let inputs = Inputs::of_call(&case.record.invocation_id, case.call.clone());
+        let evaluation = case.tool.evaluate(inputs.call());
+        let who = (&*case.caller, &asker);
+        let request = decision_request((&*case.record).into(), who, &case.tool, &inputs, &evaluation)?;
+        let input = DecidedInput { call_digest: digest, ..request.input };
+        let request = DecisionRequest { input, deadline_at: until, ..request };
         self.preparer.permission().decide(&case.caller, &request).await
     }
 }

@@ -47,6 +47,8 @@ impl Canceling {
             },
             Err(error) => return Err(error.into()),
         };
+        // A result that waits for an answer is waited for no longer.
+        self.approvals.look_at_result(&record.key(), None).await;
         if waited && let Some(approval) = &record.approval_request_ref {
             self.approvals.withdraw(&record.tenant, approval, "the call was canceled").await;
         }

@@ -51,7 +51,7 @@ impl OriginalReading {
         }
         let now = self.calls.now().await?;
         let kept = self.calls.records().original(&record.key()).await?;
-        let kept = kept.filter(|kept| kept.lease_no == record.lease_no && kept.expires_at > now);
+        let kept = kept.filter(|kept| kept.lease_no == record.lease_no && kept.expires_at > now && !kept.only_asked);
         let kept = Arc::new(kept.ok_or_else(|| CallError::NotFound { kind: "original", id: id.clone() })?);
         let failed = |error: Unsealed| sealed(&id, error);
         let output = self.originals.report(&self.payloads, &record, &kept, now).await.map_err(failed)?;

@@ -278,7 +278,8 @@ async fn an_ending_nobody_asks_hooks_about_any_more_is_taken_over() {
         let lease = world.leased().await;
         // As a scheduler leaves it that dies right after it has stored the report.
         let due_at = world.parts.calls.now().await.unwrap().plus_millis(600_000);
-        let command = |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at };
+        let command =
+            |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at, question: None };
         let ending = StoredReport { outcome: Some(success(SECRET)), progress_left_out: 7, ..Default::default() };
         let attached = Attached { ending: Some(ending.to_bytes()), ..Attached::default() };
         world.parts.calls.command_with(&lease.call(), attached, command).await.unwrap();

@@ -13,6 +13,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::hook_service_server::HookServiceServer;
 use toolplane_proto::v1::permission_service_server::PermissionServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
+use toolplane_records::explanation::HookVerdict;
 use toolplane_records::payload::JsonPayload;
 
 /// What the stand-in for the permission service says.
@@ -143,6 +144,11 @@ impl Fakes {
         self.answer(approval_id, v1::Behavior::Allow, edited);
     }
 
+    /// Answers it with no.
+    pub(super) fn reject(&self, approval_id: &str) {
+        self.answer(approval_id, v1::Behavior::Deny, None);
+    }
+
     fn answer(&self, approval_id: &str, behavior: v1::Behavior, edited: Option<Value>) {
         let mut approvals = self.state.approvals.lock();
         let approval = approvals.get_mut(approval_id).expect("a question");
@@ -153,7 +159,8 @@ impl Fakes {
         decision.updated_input = edited.map(|edited| super::payload(&edited.to_string()));
         decision.user_modified = Some(decision.updated_input.is_some());
         approval.resolution = Some(decision);
-        approval.state = v1::ApprovalState::Approved.into();
+        let no = behavior == v1::Behavior::Deny;
+        approval.state = if no { v1::ApprovalState::Rejected } else { v1::ApprovalState::Approved }.into();
         approval.feedback = "as discussed".into();
         let _ = self.state.answers.send(approval.clone());
     }
@@ -166,7 +173,18 @@ impl Fakes {
         };
         let denied = |verdict: &v1::HookVerdict| verdict.behavior() == v1::Behavior::Deny;
         let hook = request.hook_verdicts.iter().find(|verdict| denied(verdict));
-        let says = if hook.is_some() { Says::Deny } else { *self.state.says.lock() };
+        let of_result = request.hook_verdicts.iter().any(|verdict| verdict.hook_id == HookVerdict::OF_RESULT);
+        let says = match (hook, of_result) {
+            (Some(_), _) => Says::Deny,
+            (None, true) => {
+                if request.can_ask {
+                    Says::Ask
+                } else {
+                    Says::Deny
+                }
+            }
+            (None, false) => *self.state.says.lock(),
+        };
         // An approval stands for the question it answered.
         let answered = !self.state.forgets.load(Ordering::SeqCst) && !request.approval_ref.is_empty();
         let standing = says == Says::Ask && answered;
@@ -187,6 +205,7 @@ impl Fakes {
             decision_id: format!("perm_{number}"),
             invocation_id: request.invocation_id.clone(),
             behavior: behavior.into(),
+            source: of_result.then(|| "no_approver".to_owned()).filter(|_| says == Says::Deny),
             reason: Some(v1::DecisionReason {
                 r#type: reason.0.into(),
                 type_code: reason.1.into(),

@@ -17,10 +17,10 @@ use crate::originals::{KeptOriginal, OriginalRule};
 
 /// A token of the right form that nobody was ever given.
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-const KEY: &str = "a key of originals, of forty characters.";
+pub(super) const KEY: &str = "a key of originals, of forty characters.";
 
 /// A file with these keys.
-fn key_file(folder: &Path, keys: &str) -> PathBuf {
+pub(super) fn key_file(folder: &Path, keys: &str) -> PathBuf {
     let file = folder.join("originals.key");
     std::fs::write(&file, keys).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();

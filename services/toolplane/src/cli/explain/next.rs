@@ -3,6 +3,8 @@
 use toolplane_proto::v1;
 use toolplane_records::codes::Code;
 
+use crate::cli::get::invocation::asked_of_result;
+
 /// What to do next, best first.
 pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: &v1::InvocationTrail) -> Vec<String> {
     let id = &call.invocation_id;
@@ -12,6 +14,14 @@ pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: 
     if call.status == "awaiting_approval" {
         let approval = &call.approval_request_ref;
         return vec![format!("toolplane approvals show {approval}, then approve or reject it")];
+    }
+    if call.status == "post_hooks_running"
+        && let Some(approval) = asked_of_result(call).last()
+    {
+        return vec![
+            format!("toolplane approvals show {approval}: its result waits for the answer"),
+            "approve it to give the result out as it is, reject it to give it out masked".to_owned(),
+        ];
     }
     let Some(result) = result else {
         return vec![format!("toolplane watch {id} follows it, toolplane cancel {id} asks it to stop")];

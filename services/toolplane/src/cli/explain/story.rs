@@ -181,4 +181,15 @@ mod tests {
         assert_eq!((&steps[..3], steps[3]), (&expected[..], ("run", 1_100, 400)));
         assert_eq!(story.took_ms, Some(1_500));
     }
+
+    #[test]
+    fn a_result_that_is_asked_about_names_its_question() {
+        let call = v1::Invocation {
+            status: "post_hooks_running".to_owned(),
+            evidence_refs: vec!["execution:inv_1/1".to_owned(), "ask:question:appr_2".to_owned()],
+            ..told().invocation.unwrap()
+        };
+        let next = next::of(&call, None, &v1::InvocationTrail::default());
+        assert!(next[0].contains("toolplane approvals show appr_2"), "{next:?}");
+    }
 }

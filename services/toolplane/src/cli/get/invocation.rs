@@ -64,6 +64,9 @@ fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
     if !call.approval_request_ref.is_empty() {
         out.line(format!("  approval  {}", call.approval_request_ref))?;
     }
+    for approval in asked_of_result(call) {
+        out.line(format!("  result    asked about in {approval}"))?;
+    }
     for trace in &call.telemetry_refs {
         out.line(format!("  trace     {} {}", trace.trace_id, trace.span_id))?;
     }
@@ -93,6 +96,11 @@ async fn story(call: &v1::Invocation, connection: &Connection, out: &mut Output)
         left_out("hook runs", found.left_out, out)?;
     }
     Ok(())
+}
+
+/// The questions whether results of the call are given out as they are.
+pub(crate) fn asked_of_result(call: &v1::Invocation) -> impl Iterator<Item = &str> {
+    call.evidence_refs.iter().filter_map(|said| said.strip_prefix("ask:question:"))
 }
 
 /// A decision in one line: what, by whom, why.

@@ -1,0 +1,144 @@
+//! Results in which something is found that a person is asked about: held masked until the answer, and given out or not.
+
+use serde_json::json;
+use toolplane_cleaning::{CleaningPolicy, Treatment};
+use toolplane_lifecycle::Command;
+use toolplane_records::SmolStr;
+use toolplane_records::event::ToolEvent;
+use toolplane_records::vocabulary::EventClass;
+
+use super::endings::{reference, success, texts, uploaded};
+use super::originals::{KEY, key_file};
+use super::*;
+use crate::ending::ReportReceipt;
+
+/// A token of the right form that nobody was ever given.
+const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+const SAID: &str = "mia@example.org has ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+/// A world in which data of persons is asked about; without a key where `file` is none.
+async fn asking(files: &[std::path::PathBuf], after: &[&str]) -> World {
+    let policy = CleaningPolicy { personal: Treatment::Ask, ..CleaningPolicy::default() };
+    let cleaning = Cleaning::new(&policy, &[]).unwrap();
+    World::keeping(&[], after, cleaning, Originals::new(files, &[]).unwrap()).await
+}
+
+impl World {
+    /// The question about the result of a call whose worker reported this.
+    async fn held(&self, lease: &LeaseKey, outcome: v1::ExecutionOutcome) -> String {
+        assert_eq!(self.endings.take(lease, Some(outcome), 0).await.unwrap(), ReportReceipt::Stored);
+        let record = self.record(&lease.invocation_id).await;
+        assert_eq!((record.status, record.lease.is_none()), (InvocationStatus::PostHooksRunning, true));
+        let named = |said: &SmolStr| said.strip_prefix("ask:question:").map(str::to_owned);
+        record.evidence_refs.iter().find_map(named).expect("a question")
+    }
+
+    async fn held_ends(&self, lease: &LeaseKey) -> ToolResult {
+        self.until_it(&lease.invocation_id, |record| record.status.is_terminal()).await.expect("an end");
+        self.result(&lease.invocation_id).await
+    }
+}
+
+fn says(result: &ToolResult, note: &str) -> bool {
+    result.evidence_refs.iter().any(|said| said == note)
+}
+
+#[tokio::test]
+async fn a_yes_gives_out_what_was_asked_about_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = asking(&[key_file(folder.path(), KEY)], &[]).await;
+    let lease = world.leased().await;
+    let whole = format!("{}{SAID}\n", "an ordinary line\n".repeat(9_000));
+    let payload = world.upload(&lease, &whole).await;
+    let question = world.held(&lease, uploaded(&payload, &format!("{SAID} \u{2026}"))).await;
+    let asked = world.fakes.questions().pop().unwrap();
+    let text = &asked.hook_verdicts[0].message;
+    assert!(text.contains("email (personal)") && !text.contains("mia@") && !text.contains(TOKEN), "{text}");
+    let kept = world.parts.calls.records().original(&key(&lease.invocation_id)).await.unwrap().expect("it is sealed");
+    assert_eq!(asked.call_input_digest, kept.parts[0].sealed.digest.to_string(), "a question of its own");
+    assert!(!world.is_kept(&payload).await, "nothing of it is there but sealed");
+
+    world.fakes.approve(&question, None);
+    let result = world.held_ends(&lease).await;
+    let shown = texts(&result.content)[0];
+    assert!(shown.contains("mia@example.org") && !shown.contains(TOKEN), "{shown}");
+    let now = world.parts.calls.now().await.unwrap();
+    let bytes = world.objects.read_verified(reference(&result).expect("kept"), 1 << 20, now).await.unwrap();
+    let expected = whole.replace(TOKEN, "[redacted github_token]");
+    assert!(bytes == expected, "the whole output is as it was, without what nobody was asked about");
+    assert!(says(&result, "ask:released"), "{:?}", result.evidence_refs);
+    let log = world.parts.calls.records().log(&key(&lease.invocation_id)).await.unwrap();
+    let answered = |event: &&ToolEvent| {
+        let told = event.data.as_ref().map_or("", |data| data.text());
+        event.class == EventClass::PermissionDecided && told.contains("_answer")
+    };
+    assert_eq!(log.iter().filter(answered).count(), 1, "the answer is in the log");
+}
+
+#[tokio::test]
+async fn a_no_or_a_cancel_or_another_input_ends_it_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = asking(&[key_file(folder.path(), KEY)], &[]).await;
+    for why in ["refused", "canceled", "not_a_plain_yes"] {
+        let lease = world.leased().await;
+        let question = world.held(&lease, success(SAID)).await;
+        match why {
+            "refused" => world.fakes.reject(&question),
+            "canceled" => {
+                let command = |_: &Invocation| Command::RequestCancel {
+                    requested_by: "ann".to_owned(),
+                    message: String::new(),
+                    abort_reason: toolplane_records::vocabulary::AbortReason::UserInterruption,
+                };
+                world.parts.calls.command(&key(&lease.invocation_id), command).await.unwrap();
+                assert!(world.approvals.look_at_result(&key(&lease.invocation_id), None).await);
+            }
+            _ => world.fakes.approve(&question, Some(json!({ "path": "b" }))),
+        }
+        let result = world.held_ends(&lease).await;
+        assert_eq!(texts(&result.content), ["[redacted email] has [redacted github_token]"]);
+        assert!(says(&result, &format!("ask:masked:{why}")), "{why}: {:?}", result.evidence_refs);
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_it_ends_masked_at_once() {
+    let world = asking(&[], &[]).await;
+    let result = world.ended(&world.leased().await, success(SAID)).await;
+    assert_eq!(texts(&result.content), ["[redacted email] has [redacted github_token]"]);
+    assert!(says(&result, "ask:not_possible:no_key"), "{:?}", result.evidence_refs);
+
+    let folder = tempfile::tempdir().unwrap();
+    let world = asking(&[key_file(folder.path(), KEY)], &[]).await;
+    std::mem::forget(world.worker().await);
+    let record = world.call_with(v1::InvocationSpec { no_approver: true, ..spec(r#"{"path":"a"}"#) }).await;
+    let leased = world.until_it(&record.invocation_id, |record| record.lease.is_some()).await.expect("a lease");
+    let lease = LeaseKey::of(&leased, leased.lease.as_ref().unwrap());
+    let result = world.ended(&lease, success(SAID)).await;
+    assert!(says(&result, "ask:not_possible:no_approver"), "{:?}", result.evidence_refs);
+    let sealed = world.parts.calls.records().original(&key(&lease.invocation_id)).await.unwrap();
+    assert!(sealed.is_none(), "nothing is kept that nobody can be asked about");
+    let plain = world.ended(&world.leased().await, success("nobody")).await;
+    assert_eq!(texts(&plain.content), ["nobody"], "nothing is found, nobody is asked");
+}
+
+/// Hooks after a call see what is given out, once that is known; a key that is gone gives out nothing.
+#[tokio::test]
+async fn hooks_are_shown_what_was_released_and_without_its_key_nothing_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = asking(&[key_file(folder.path(), KEY)], &["look"]).await;
+    let lease = world.leased().await;
+    let question = world.held(&lease, success(SAID)).await;
+    assert!(world.fakes.told().is_empty(), "no hook is asked before");
+    world.fakes.approve(&question, None);
+    let result = world.held_ends(&lease).await;
+    assert_eq!(texts(&result.content), ["mia@example.org has [redacted github_token]"]);
+    assert!(format!("{:?}", world.fakes.told()).contains("mia@example.org"));
+
+    let lease = world.leased().await;
+    let question = world.held(&lease, success(SAID)).await;
+    key_file(folder.path(), "another key of originals, and a long one");
+    world.fakes.approve(&question, None);
+    let result = world.held_ends(&lease).await;
+    assert!(says(&result, "ask:masked:no_key"), "{:?}", result.evidence_refs);
+}
