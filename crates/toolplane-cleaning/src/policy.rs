@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_about_is_masked_until_it_is_released_and_nothing_else_is() {
-        let rules = BTreeMap::from([("card".to_owned(), Treatment::Mask), ("jwt".to_owned(), Treatment::Ask)]);
+        let rules = BTreeMap::from([("card".to_owned(), Treatment::Mask), ("github_token".to_owned(), Treatment::Ask)]);
         let policy = CleaningPolicy { personal: Treatment::Ask, rules, ..CleaningPolicy::default() };
         assert_eq!(policy.check(), Ok(()));
         let said = |policy: &CleaningPolicy| {
@@ -306,7 +306,7 @@ mod tests {
         };
         assert_eq!(said(&policy), "[redacted email] [redacted card]");
         assert_eq!(said(&policy.released()), "mia@example.org [redacted card]");
-        assert_eq!(policy.released().rules["jwt"], Treatment::Keep);
+        assert_eq!(policy.released().rules["github_token"], Treatment::Keep);
         assert!(Treatment::Ask < Treatment::Mask, "what a tool has masked is not asked about");
         let asked = CleaningPolicy { instructions: Treatment::Ask, ..CleaningPolicy::default() };
         assert!(asked.check().is_err(), "the rest of a sentence would still be read");
