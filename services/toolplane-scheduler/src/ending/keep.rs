@@ -127,7 +127,7 @@ pub(super) async fn keep(
     let kept_until = kept_until(payloads.kept_until(now), report.keep_ms.map(|ms| now.plus_millis(ms)));
     for Decided { name, decision } in &mut report.output.kept {
         decision.output = name.as_str().into();
-        decision.expires_at = decision.persisted_ref.is_some().then(|| kept_until).flatten();
+        decision.expires_at = decision.persisted_ref.as_ref().and(kept_until);
     }
     with_loss(&mut report, outputs.loss.as_ref());
     report
