@@ -1,6 +1,7 @@
 //! What is found by its form: a table of patterns for each class, and a check where a pattern says too little.
 
 mod credentials;
+mod heads;
 mod instructions;
 mod key_block;
 mod markup;
@@ -75,6 +76,8 @@ struct RuleSet {
     /// Which rules have to be looked at: one pass over a text, whatever their number.
     set: RegexSet,
     rules: Vec<&'static Ready>,
+    /// Whether each of them needs one of the heads of credentials. Sentences to models and markup have none.
+    credentials_alone: bool,
 }
 
 #[derive(Debug)]
@@ -127,9 +130,10 @@ impl Detector {
     /// there is one.
     pub(crate) fn find(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {
         let mut spans = Vec::new();
-        let RuleSet { set, rules } = self.rules.get_or_init(|| RuleSet::of(&self.policy));
+        let RuleSet { set, rules, credentials_alone } = self.rules.get_or_init(|| RuleSet::of(&self.policy));
         let mut covered = Covered::default();
-        for index in set.matches(text) {
+        let looked = (!credentials_alone || heads::any(text)).then(|| set.matches(text));
+        for index in looked.iter().flatten() {
             let (rule, before) = (rules[index], spans.len());
             let treatment = self.policy.of_rule(rule.class, rule.rule.name);
             if treatment == Treatment::Keep {
@@ -163,7 +167,8 @@ impl RuleSet {
         let rules: Vec<&'static Ready> = wanted.flat_map(of_class).collect();
         let patterns = rules.iter().map(|ready| ready.rule.pattern);
         let set = RegexSetBuilder::new(patterns).dfa_size_limit(16 << 20).build().expect("patterns of tables");
-        Self { set, rules }
+        let credentials_alone = rules.iter().all(|ready| ready.class == Class::Credentials);
+        Self { set, rules, credentials_alone }
     }
 }
 

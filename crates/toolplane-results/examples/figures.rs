@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use toolplane_cleaning::{Cleaner, CleaningPolicy};
+use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Treatment};
 use toolplane_records::ids::{InvocationId, TenantId};
 use toolplane_records::time::Timestamp;
 use toolplane_results::payload::key::PayloadKey;
@@ -82,9 +82,12 @@ async fn main() {
     let folder = tempfile::tempdir_in(std::env::args().nth(2).unwrap_or_else(|| ".".to_owned())).expect("folder");
     let options = PayloadOptions { max_bytes: u64::MAX, retention_days: None };
     let store = PayloadStore::local(&folder.path().join("objects"), options).expect("store");
-    let cleaner = Cleaner::new(&CleaningPolicy::default());
     println!("{mebibytes} MiB at a time");
-    for (kind, block) in [("text", lines()), ("bytes", noise())] {
+    // As a scheduler looks through what is kept: characters nobody sees stay in texts, and what is no text can hold credentials alone.
+    let usual = CleaningPolicy::default();
+    let of_bytes = Cleaner::new(&usual.only(Class::Credentials));
+    let of_text = Cleaner::new(&CleaningPolicy { invisible: Treatment::Keep, ..usual });
+    for (kind, block, cleaner) in [("text", lines(), of_text), ("bytes", noise(), of_bytes)] {
         let source = folder.path().join(kind);
         write(&source, &block, mebibytes);
 

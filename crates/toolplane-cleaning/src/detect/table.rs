@@ -2,6 +2,9 @@
 //! are held apart by spaces.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::secret_name::{self, Name};
 use super::secret_value::{is_password, is_stand_in, is_value};
@@ -45,13 +48,16 @@ pub(crate) fn head_after(text: &[u8], head: Option<Head>) -> Option<Head> {
 
 /// Reads lines; `cell` is told of each secret, with where its line begins.
 fn read(text: &[u8], mut head: Option<Head>, mut cell: impl FnMut(usize, Range<usize>)) -> Option<Head> {
-    if head.is_none() && !may_have_head(text) {
-        return None;
-    }
     let mut start = 0;
-    for whole in text.split_inclusive(|byte| *byte == b'\n') {
-        let (at, line) = (start, whole.trim_ascii_end());
-        start = at + whole.len();
+    while start < text.len() {
+        if head.is_none() {
+            // No table is open: the next line that counts is one that may be a head.
+            let word = start + HEAD_WORDS.find(&text[start..])?.start();
+            start = memchr::memrchr(b'\n', &text[start..word]).map_or(start, |end| start + end + 1);
+        }
+        let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end + 1);
+        let (at, line) = (start, text[start..end].trim_ascii_end());
+        start = end;
         if let Some(new) = head_of(line) {
             head = Some(new);
             continue;
@@ -72,16 +78,19 @@ fn read(text: &[u8], mut head: Option<Head>, mut cell: impl FnMut(usize, Range<u
     head
 }
 
-/// Whether a word is there that a head has; most texts have none.
-fn may_have_head(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 4] = [b"assw", b"ASSW", b"ecret", b"ECRET"];
-    const MORE: [&[u8]; 6] = [b"_key", b"_KEY", b"apikey", b"api_key", b"passphrase", b"pwd"];
-    WORDS.iter().chain(&MORE).any(|word| memchr::memmem::find(text, word).is_some())
+/// A head has one of these; most texts have none.
+static HEAD_WORDS: LazyLock<AhoCorasick> = LazyLock::new(head_words);
+
+#[expect(clippy::expect_used, reason = "the words are constants, and every test of tables makes this")]
+fn head_words() -> AhoCorasick {
+    let words = ["assw", "ASSW", "ecret", "ECRET", "_key", "_KEY", "apikey", "passphrase", "pwd"];
+    // The leftmost is what is found many bytes at a time.
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words).expect("few short words")
 }
 
 /// The head a line is, when one of its cells is the name of a secret and each of them is a name.
 fn head_of(line: &[u8]) -> Option<Head> {
-    if line.len() > MAX_HEAD || !may_have_head(line) {
+    if line.len() > MAX_HEAD || !HEAD_WORDS.is_match(line) {
         return None;
     }
     let cuts = BETWEEN.iter().filter(|byte| line.contains(byte)).map(|byte| Cut::At(*byte)).chain([Cut::Spaces]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolplane_cleaning::{Cleaner, CleaningPolicy, Findings};
+use toolplane_cleaning::{Class, Cleaner, CleaningPolicy, Findings};
 
 /// Time this thread has run so far: what others do on the machine does not count.
 struct Instant(Duration);
@@ -53,5 +53,34 @@ fn speed_of_texts_with_nothing_and_with_a_secret_on_each_line() {
             "{name:<10} {pieces:>8.1} MB/s in pieces {whole:>8.1} as one; a copy {copied:.0}; masked {}",
             found.masked()
         );
+    }
+}
+
+/// Bytes that are no text, as the scheduler looks through them: for credentials alone.
+#[test]
+#[ignore = "a measurement, of release builds"]
+#[expect(clippy::print_stdout, reason = "the figures are for the one who makes rules")]
+fn speed_of_bytes_that_are_no_text() {
+    let cleaner = Cleaner::new(&CleaningPolicy::default().only(Class::Credentials));
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let random: Vec<u8> = (0..4_000_000).flat_map(|_| next().to_le_bytes()).collect();
+    // Small numbers, as programs and matrices have them: many zeros, few values.
+    let numbers: Vec<u8> = (0..4_000_000).flat_map(|_| (next() % 5_000).to_le_bytes()).collect();
+    for (name, bytes) in [("random", random), ("numbers", numbers)] {
+        let start = Instant::now();
+        let (mut stream, mut out) = (cleaner.stream(), Vec::new());
+        for piece in bytes.chunks(64 * 1024) {
+            stream.push(piece, &mut out);
+            out.clear();
+        }
+        let found = stream.finish(&mut out);
+        let speed = bytes.len() as f64 / 1e6 / start.elapsed().as_secs_f64();
+        println!("{name:<10} {speed:>8.1} MB/s in pieces; masked {}", found.masked());
     }
 }
