@@ -72,7 +72,7 @@ export async function* batchNews(
     const open = () =>
       seen.accepted
         ? invocations.watchBatch(seen.request(), connection.metadata())
-        : invocations.invokeBatch({ spec }, connection.metadata());
+        : invocations.invokeBatch({ spec, form: undefined }, connection.metadata());
     try {
       for await (const message of messages<Message>(connection, open as () => never, options.signal)) {
         patience.answered();
@@ -116,7 +116,7 @@ class Seen {
 
   request(): WatchBatchRequest {
     const from = [...this.#events].map(([index, seq]) => ({ index, fromSeq: seq + 1n }));
-    return { batchId: this.batchId, from, afterYieldSeq: this.#yields };
+    return { batchId: this.batchId, from, afterYieldSeq: this.#yields, form: undefined };
   }
 }
 
