@@ -41,6 +41,6 @@ export {
 } from "./surface.js";
 export { connect, Tools, type BatchResult, type CallOptions, type ConnectOptions } from "./tools.js";
 export { Failure, Reply, type Artifact, type FailureOptions, type File, type ReplyParts } from "./worker/output.js";
-export { NotAnswered, ToolContext, type AskOptions, type PartialOptions, type ProgressParts } from "./worker/context.js";
+export { NotAnswered, ToolContext, type AskOptions, type CalledElsewhere, type PartialOptions, type ProgressParts } from "./worker/context.js";
 export { type ArgsOf, type Handler, type JsonSchema, type Schema, type ToolOptions, type ZodSchema } from "./worker/tool.js";
 export { VERSION, Worker, type WorkerOptions } from "./worker/worker.js";

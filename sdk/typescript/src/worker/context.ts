@@ -29,6 +29,16 @@ export interface AskOptions {
   ttlMs?: number;
 }
 
+/** What the system that runs a tool calls one execution of it. */
+export interface CalledElsewhere {
+  jsonRpcId?: string;
+  mcpSessionId?: string;
+  a2aTaskId?: string;
+  a2aContextId?: string;
+  a2aMessageId?: string;
+  httpRequestId?: string;
+}
+
 /** Nobody answered a question: a person declined, or its time was up. */
 export class NotAnswered extends Error {
   override name = "NotAnswered";
@@ -50,6 +60,7 @@ export interface Services {
 export class ToolContext {
   readonly #dispatch: Dispatch;
   readonly #services: Services;
+  #called: CalledElsewhere = {};
 
   /** @internal */
   constructor(
@@ -137,6 +148,20 @@ export class ToolContext {
   progress(message: string | ProgressParts, percent?: number): void {
     const parts = typeof message === "string" ? { message, ...(percent === undefined ? {} : { percent }) } : message;
     this.#services.progress(parts);
+  }
+
+  /**
+   * Says what the system that runs the tool calls it: kept with the execution (`native_ids`), however it ends. At most 256 printed ASCII
+   * characters each; what is said later counts.
+   */
+  calledElsewhere(ids: CalledElsewhere): void {
+    const said = Object.entries(ids).filter(([, id]) => id !== undefined && id !== "");
+    this.#called = { ...this.#called, ...Object.fromEntries(said) };
+  }
+
+  /** What was said so far. @internal */
+  get called(): CalledElsewhere {
+    return this.#called;
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { JsonError } from "../errors.js";
 import type { ExecutionOutcome } from "../gen/toolplane/v1/worker.js";
-import { payloadValue } from "../payload.js";
+import { payloadValue, toPayload } from "../payload.js";
 import { withinTrace } from "../trace.js";
 import type { Assignment } from "./assignment.js";
 import { ToolContext, type Services } from "./context.js";
@@ -82,7 +82,22 @@ export async function execute(assignment: Assignment, tool: Tool, around: Surrou
   clock.stop();
   // A question that is answered only now, or never, starts it no more.
   assignment.onPause = assignment.onResume = undefined;
-  return await settle(assignment, tool, around, returned);
+  const ending = await settle(assignment, tool, around, returned);
+  if ("report" in ending) addEvidence(ending.report, context);
+  return ending;
+}
+
+/** What a report says of the execution beside its answer: the names it has elsewhere. */
+function addEvidence(report: ExecutionOutcome, { called }: ToolContext): void {
+  const ids = {
+    json_rpc_id: called.jsonRpcId,
+    mcp_session_id: called.mcpSessionId,
+    a2a_task_id: called.a2aTaskId,
+    a2a_context_id: called.a2aContextId,
+    a2a_message_id: called.a2aMessageId,
+    http_request_id: called.httpRequestId,
+  };
+  if (Object.values(ids).some((id) => id !== undefined)) report.evidence = toPayload({ native_ids: ids });
 }
 
 async function run(tool: Tool, args: unknown, context: ToolContext, around: Surroundings): Promise<Returned> {

@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 
 import { AnswerRefusedError, CanceledError, DECLINED, JsonError, JsonText, RequestError, ToolError } from "toolplane";
 
-import { eventually, namespace, open } from "../helpers/cluster.mjs";
+import { eventually, executedAs, namespace, open } from "../helpers/cluster.mjs";
 import { folder, ledger, WorkerProcess } from "../helpers/worker-process.mjs";
 
 let name, worker, path;
@@ -277,6 +277,9 @@ test("a reply may have everything", async (t) => {
   assert.equal(result.record.uiFacingSummary, "all there is");
   const [artifact] = result.record.artifactRefs;
   assert.deepEqual([artifact.artifactId, artifact.version], ["report-1", "1"]);
+  // What the tool said of where it ran is kept with the execution; what was said last counts, and nothing takes no name away.
+  const { a2aTaskId, httpRequestId, jsonRpcId } = await executedAs(result.invocationId);
+  assert.deepEqual([a2aTaskId, httpRequestId, jsonRpcId], ["task-4", "req-7", ""]);
 });
 
 test("a batch is accepted as a whole, and answers in the declared order", async (t) => {

@@ -4,6 +4,7 @@ import { credentials } from "@grpc/grpc-js";
 import { randomBytes } from "node:crypto";
 
 import { connect } from "toolplane";
+import { GetInvocationRequest, InvocationServiceClient } from "toolplane/v1/invocation_service";
 import { PermissionServiceClient } from "toolplane/v1/permission_service";
 import { ProviderServiceClient } from "toolplane/v1/provider_service";
 import { AddRulesRequest } from "toolplane/v1/permission_service";
@@ -17,6 +18,7 @@ export const PATIENCE_MS = 60_000;
 
 const target = new URL(ENDPOINT ?? "http://127.0.0.1:7420").host;
 export const permissions = new PermissionServiceClient(target, credentials.createInsecure());
+const invocations = new InvocationServiceClient(target, credentials.createInsecure());
 export const providers = new ProviderServiceClient(target, credentials.createInsecure());
 
 /** A request of a client as a promise. */
@@ -24,6 +26,13 @@ export const asked = (client, method, request) =>
   new Promise((resolve, reject) => {
     client[method](request, (error, answer) => (error ? reject(error) : resolve(answer)));
   });
+
+/** What the one execution of a call is called elsewhere. */
+export async function executedAs(invocationId) {
+  const request = GetInvocationRequest.fromPartial({ invocationId, includeTrail: true });
+  const { trail } = await asked(invocations, "getInvocation", request);
+  return trail.executions[0].nativeIds;
+}
 
 /** A namespace of tools that may all be called. */
 export async function namespace() {

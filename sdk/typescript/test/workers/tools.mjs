@@ -119,6 +119,8 @@ worker.tool("large", { description: "Gives much.", ...free }, ({ kind, size }) =
   })();
 });
 worker.tool("rich", { description: "Gives all there is.", ...free, contextModifiers: true }, async (_args, ctx) => {
+  ctx.calledElsewhere({ a2aTaskId: "task-3", httpRequestId: "req-7" });
+  ctx.calledElsewhere({ a2aTaskId: "task-4", jsonRpcId: "" });
   const kept = await ctx.keep(Buffer.from("an artifact"), "text/plain");
   return new Reply({
     text: "in words",
