@@ -1,6 +1,8 @@
 //! Every form of every kind of call: golden files, and back.
 
 #[cfg(test)]
+mod contracts;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod read_back;
