@@ -6,6 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
@@ -202,3 +203,33 @@ def test_openai_agents_takes_the_tools(inside: Toolplane) -> None:
     made = {tool.name.rsplit("__", 1)[1]: tool for tool in inside.for_openai_agents()}
     assert made["now"].params_json_schema["required"] == ["city"]
     assert json.loads(asyncio.run(made["now"].on_invoke_tool(None, TEXT))) == {"city": "Ulm", "sky": "blue"}
+
+
+SHARED = Path(__file__).resolve().parents[3] / "crates/toolplane-forms/tests/golden/shared"
+
+
+@pytest.mark.parametrize(("shape", "view"), shapes.WORDS.items())
+def test_answers_are_those_the_server_writes(shape: str, view: str) -> None:
+    told = json.loads((SHARED / f"{view}.json").read_text("utf-8"))
+    contracts = json.loads((SHARED / "tool-result.json").read_text("utf-8"))
+    assert told.keys() == contracts.keys()
+    compared = 0
+    for name, theirs in told.items():
+        body = said_in(theirs)
+        if not isinstance(body, (str, dict)) or "parts" in theirs.get("functionResponse", {}):
+            continue  # Pictures and files beside the text: a package gives texts alone.
+        is_error = contracts[name]["status"] == "error"
+        alias = theirs["functionResponse"]["name"] if shape == "gemini" else "any"
+        text, value = (body, None) if isinstance(body, str) else ("", body)
+        assert shapes.item(shapes.ModelCall(shape, "call_7", alias, TEXT), text, value, is_error) == theirs, name
+        compared += 1
+    assert compared > 8, compared
+
+
+def said_in(told: dict[str, Any]) -> Any:
+    """What a model is given, in any shape."""
+    for key in ("output", "content"):
+        if key in told:
+            return told[key]
+    [said] = told["functionResponse"]["response"].values()
+    return said

@@ -7,7 +7,11 @@ use toolplane_forms::{Formed, FormedBody, Reader, Story, View, acp, of_call, of_
 use crate::samples::{all, approval};
 
 fn check(name: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
+    check_file(&format!("{name}.txt"), actual);
+}
+
+fn check_file(name: &str, actual: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("TOOLPLANE_WRITE_GOLDEN").is_some() {
         std::fs::write(&path, actual).unwrap();
     }
@@ -33,6 +37,16 @@ fn every_call_in_every_form() {
             file.push_str(&format!("# {}\n{told}\n\n", sample.name));
         }
         check(view.as_str(), &file);
+    }
+}
+
+/// What the packages for Python and TypeScript read in tests of their own: results in the forms of models, which the packages write, too.
+#[test]
+fn results_for_the_packages() {
+    for view in [View::OpenAiResponses, View::OpenAiChat, View::Anthropic, View::Gemini, View::ToolResult] {
+        let told = all().into_iter().filter_map(|sample| Some((sample.name, of_call(view, &sample.story())?)));
+        let members: Vec<String> = told.map(|(name, formed)| format!("  \"{name}\": {}", shown(&formed))).collect();
+        check_file(&format!("shared/{view}.json"), &format!("{{\n{}\n}}\n", members.join(",\n")));
     }
 }
 

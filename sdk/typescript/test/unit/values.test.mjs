@@ -231,3 +231,24 @@ test("the version is that of the package, and of the workspace it is built from"
   assert.equal(VERSION, JSON.parse(read("../../package.json")).version);
   assert.equal(VERSION, /^version = "(.*)"$/m.exec(read("../../../../Cargo.toml"))[1]);
 });
+
+test("answers are those the server writes", () => {
+  const shared = new URL("../../../../crates/toolplane-forms/tests/golden/shared/", import.meta.url);
+  const read = (view) => JSON.parse(readFileSync(new URL(`${view}.json`, shared), "utf8"));
+  const contracts = read("tool-result");
+  for (const vendor of ["openai", "openai-chat", "anthropic", "gemini"]) {
+    const view = vendor === "openai" ? "openai-responses" : vendor;
+    const told = read(view);
+    assert.deepEqual(Object.keys(told), Object.keys(contracts));
+    let compared = 0;
+    for (const [name, theirs] of Object.entries(told)) {
+      const [text] = theirs.functionResponse ? Object.values(theirs.functionResponse.response) : [theirs.output ?? theirs.content];
+      // Pictures, files and values beside the text: the package gives texts alone.
+      if (typeof text !== "string" || theirs.functionResponse?.parts) continue;
+      const call = { vendor, id: "call_7", alias: theirs.functionResponse?.name ?? "any", args: {} };
+      assert.deepEqual(writeAnswer(call, { text, isError: contracts[name].status === "error" }), theirs, `${view}: ${name}`);
+      compared += 1;
+    }
+    assert.ok(compared > 5, `${view}: ${compared}`);
+  }
+});
