@@ -94,7 +94,7 @@ pub(super) fn preflight() -> Response {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
     let allowed = "authorization, x-api-key, content-type, accept, idempotency-key, traceparent, tracestate, last-event-id, \
-                   timeout, grpc-timeout, range, if-range, \
+                   timeout, grpc-timeout, x-request-id, range, if-range, \
                    mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));

@@ -85,6 +85,7 @@ impl Call<'_> {
         let text = body::whole(headers, content, self.door.max_body_bytes).await?;
         let mut message = read::message(&text, &self.method.input)?;
         headers::fill_key(headers, &mut message)?;
+        headers::fill_request_id(headers, &mut message);
         Ok(message)
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use prost_reflect::{DynamicMessage, Kind, ReflectMessage as _, Value};
+use toolplane_records::evidence::NativeIds;
 use toolplane_runtime::ApiError;
 
 /// How long the caller waits, in seconds, e.g. `2.5`.
@@ -12,6 +13,8 @@ const TIMEOUT: &str = "timeout";
 const GRPC_TIMEOUT: &str = "grpc-timeout";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const LAST_EVENT_ID: &str = "last-event-id";
+/// What the caller, or a proxy before this door, calls the request.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
 
 /// Longest wait a caller can name; a longer one is none.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -67,6 +70,37 @@ pub(crate) fn fill_key(headers: &HeaderMap, message: &mut DynamicMessage) -> Res
         }
         given if given == key => Ok(()),
         _ => Err(ApiError::invalid_argument(IDEMPOTENCY_KEY, "is not what `spec.idempotency_key` says")),
+    }
+}
+
+/// Puts what the header calls the request into `native_ids` of its call, or of each call of its batch, where it is not said already. What
+/// is no plain name is left out: a proxy may have written it, and no call fails because of it.
+pub(crate) fn fill_request_id(headers: &HeaderMap, message: &mut DynamicMessage) {
+    let said = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let id = NativeIds { http_request_id: said.trim().into(), ..NativeIds::default() }.plain().http_request_id;
+    if id.is_empty() {
+        return;
+    }
+    let Some(spec) = spec_of(message) else { return };
+    fill_call(spec, &id);
+    let Some(Value::List(calls)) = spec.get_field_by_name_mut("calls") else { return };
+    calls.iter_mut().filter_map(Value::as_message_mut).filter_map(spec_of).for_each(|spec| fill_call(spec, &id));
+}
+
+/// The spec of a request or of a call, where it has one: none is made.
+fn spec_of(message: &mut DynamicMessage) -> Option<&mut DynamicMessage> {
+    let there = message.has_field_by_name("spec");
+    message.get_field_by_name_mut("spec").filter(|_| there)?.as_message_mut()
+}
+
+/// The same for the spec of one call; others have no such field.
+fn fill_call(spec: &mut DynamicMessage, id: &str) {
+    let Some(field) = spec.descriptor().get_field_by_name("native_ids") else { return };
+    let Value::Message(ids) = spec.get_field_mut(&field) else { return };
+    if let Some(Value::String(own)) = ids.get_field_by_name_mut("http_request_id")
+        && own.is_empty()
+    {
+        id.clone_into(own);
     }
 }
 
@@ -130,5 +164,32 @@ mod tests {
         assert_eq!(filled("/v1/call", json!({"spec": {"idempotency_key": "k"}}), "k").as_deref(), Ok("k"));
         let refused = filled("/v1/call", json!({"spec": {"idempotency_key": "other"}}), "k").unwrap_err();
         assert_eq!(refused, "`idempotency-key` is not what `spec.idempotency_key` says");
+    }
+
+    #[test]
+    fn an_id_of_a_request_is_given_to_its_calls() {
+        let filled = |route: &str, body: serde_json::Value, id: &str| {
+            let method = methods::all().iter().find(|method| method.route == route).unwrap();
+            let mut message = read::message(body.to_string().as_bytes(), &method.input).unwrap();
+            fill_request_id(&headers(&[("x-request-id", id)]), &mut message);
+            message.get_field_by_name("spec").map(|spec| spec.as_message().unwrap().clone())
+        };
+        let of = |spec: &DynamicMessage| {
+            let ids = spec.get_field_by_name("native_ids").unwrap().as_message().unwrap().clone();
+            ids.get_field_by_name("http_request_id").unwrap().as_str().unwrap().to_owned()
+        };
+        for route in ["/v1/call", "/v1/invoke", "/v1/submit-invocation"] {
+            assert_eq!(of(&filled(route, json!({"spec": {}}), "req-8").unwrap()), "req-8", "{route}");
+        }
+        let own = json!({"spec": {"native_ids": {"http_request_id": "mine", "json_rpc_id": "1"}}});
+        assert_eq!(of(&filled("/v1/call", own, "req-8").unwrap()), "mine");
+        assert_eq!(of(&filled("/v1/call", json!({"spec": {}}), &"x".repeat(NativeIds::MAX_BYTES + 1)).unwrap()), "");
+        let batch =
+            filled("/v1/submit-batch", json!({"spec": {"calls": [{"spec": {}}, {"spec": {}}]}}), "req-8").unwrap();
+        let calls = batch.get_field_by_name("calls").unwrap().as_list().unwrap().to_vec();
+        let ids = calls
+            .iter()
+            .map(|call| of(call.as_message().unwrap().get_field_by_name("spec").unwrap().as_message().unwrap()));
+        assert_eq!(ids.collect::<Vec<_>>(), ["req-8", "req-8"]);
     }
 }
