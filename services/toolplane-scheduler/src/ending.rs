@@ -27,7 +27,7 @@ use std::time::Duration;
 use toolplane_hooks::{HookInput, Hooks};
 use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome, ResultQuestion};
 use toolplane_proto::v1;
-use toolplane_records::invocation::Invocation;
+use toolplane_records::invocation::{Invocation, Lease};
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_results::PayloadStore;
 
@@ -103,6 +103,17 @@ fn are_asked(hooks: &Hooks, plan: &DispatchPlan) -> bool {
     hooks.any() && HOOK_EVENTS.iter().any(|event| hooks.applies(*event, &told::tool(plan)))
 }
 
+/// The lease says who ran it, whatever the report does.
+fn say_who_ran_it(outcome: &mut v1::ExecutionOutcome, held: &Lease) {
+    let site = outcome.site.get_or_insert_default();
+    site.worker_id = held.worker_id.to_string();
+    if site.incarnation != held.incarnation {
+        // What this start of the worker says of itself may not be so of an earlier one.
+        *site = v1::ExecutionSite { worker_id: held.worker_id.to_string(), ..Default::default() };
+        site.incarnation = held.incarnation.to_string();
+    }
+}
+
 /// What a worker is told about its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportReceipt {
@@ -173,15 +184,8 @@ impl Endings {
         }
         let plan = inner.calls.plans().of(&record).await?;
         let mut reported = reported;
-        // The lease says who ran it, whatever the report does.
         if let (Some(outcome), Some(held)) = (&mut reported, &record.lease) {
-            let site = outcome.site.get_or_insert_default();
-            site.worker_id = held.worker_id.to_string();
-            if site.incarnation != held.incarnation {
-                // What this start of the worker says of itself may not be so of an earlier one.
-                *site = v1::ExecutionSite { worker_id: held.worker_id.to_string(), ..Default::default() };
-                site.incarnation = held.incarnation.to_string();
-            }
+            say_who_ran_it(outcome, held);
         }
         let (cleaned, mut original) = match &mut reported {
             Some(outcome) => self.clean(&record, plan.as_deref(), lease.lease_no, outcome).await?,
@@ -210,16 +214,8 @@ impl Endings {
             }
             None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone(), attached(&original))).await,
         };
-        if let (Err(RecordError::Refused { .. } | RecordError::NotFound), Some(question)) = (&stored, &question) {
-            self.not_waited_for(lease, question).await;
-        }
-        if let (Err(RecordError::Refused { .. } | RecordError::NotFound), Keeping::Kept(original)) =
-            (&stored, &original)
-        {
-            // Nothing names it.
-            for part in &original.parts {
-                originals::forget(&inner.payloads, part).await;
-            }
+        if matches!(stored, Err(RecordError::Refused { .. } | RecordError::NotFound)) {
+            self.not_stored(lease, question.as_ref(), &original).await;
         }
         if stored.is_ok() {
             // What is durable names none of them; before that, a worker that reports again needs them.
@@ -241,6 +237,18 @@ impl Endings {
                 Ok(if matches!(refusal, Refusal::Terminal(_)) { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Nothing names what was sealed and asked for an ending that is not stored.
+    async fn not_stored(&self, lease: &LeaseKey, question: Option<&ResultQuestion>, original: &Keeping) {
+        if let Some(question) = question {
+            self.not_waited_for(lease, question).await;
+        }
+        if let Keeping::Kept(original) = original {
+            for part in &original.parts {
+                originals::forget(&self.0.payloads, part).await;
+            }
         }
     }
 

@@ -172,6 +172,10 @@ impl Parts {
     }
 
     /// Makes each part from those it uses. Nothing is read or written.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "each line makes one part of those above it; in pieces nobody would see what needs what"
+    )]
     fn wire(
         store: Arc<dyn Store>,
         objects: PayloadStore,

@@ -77,6 +77,10 @@ impl SchedulerRole {
     ///
     /// Fails with [`SchedulerError::Objects`] when the object store cannot be opened, and with [`SchedulerError::Record`]
     /// when the store does not answer, or a bound is malformed.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "each line makes one part of those above it; in pieces nobody would see what needs what"
+    )]
     pub(crate) async fn open(
         options: SchedulerOptions,
         backend: Backend,

@@ -1610,7 +1610,7 @@ pub enum EventClass {
     ExtProviderListed = 47,
     ExtProviderState = 48,
     ExtProviderReviewed = 49,
-    ExtResultOriginalRead = 52,
+    ExtResultOriginalRead = 50,
 }
 impl EventClass {
     /// String value of the enum field names used in the ProtoBuf definition.

@@ -84,7 +84,7 @@ pub(super) const WORDS: &[&str] = &[
     "http_request_id", "detail", "detail_left_out",
     "inherited_taints", "output_taints", "label", "invocation_ids", "since", "output",
     // Of how long calls are kept.
-    "keeping", "risk_level", "low", "medium", "high", "critical", "data_sensitivity", "retention_hint", "removed",
+    "keeping", "risk_level", "data_sensitivity", "retention_hint", "removed",
     "outputs_removed_at",
 ];
 
