@@ -60,7 +60,9 @@ impl World {
         let (mut said, mut bytes) = (String::new(), Vec::new());
         while let Some(message) = messages.next().await {
             match message?.part.expect("a part") {
-                Part::Output(output) => said = format!("{output:?}"),
+                Part::Output(output) => {
+                    said = String::from_utf8_lossy(&prost::Message::encode_to_vec(&output)).into_owned()
+                }
                 Part::Bytes(piece) => bytes.extend_from_slice(&piece.data),
             }
         }
