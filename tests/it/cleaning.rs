@@ -189,7 +189,7 @@ async fn a_result_that_is_asked_about_waits_for_a_person_over_a_crash() {
     let config = CONFIG.replace("personal = \"mask\"", "personal = \"ask\"");
     let config = format!("{config}\n[scheduler.originals]\nkey_files = [{key:?}]\n");
     let mut bed = Bed::with(Options::new(config)).await;
-    let command = json!({ "command": format!("echo mia@example.org has $({SAYS})") }).to_string();
+    let command = json!({ "command": format!("echo $(printf '%s@%s' mia example.org) has $({SAYS})") }).to_string();
     for (behavior, expected, note) in [
         (v1::Behavior::Deny, "[redacted email] has [redacted github_token]\n", "ask:masked:refused"),
         (v1::Behavior::Allow, "mia@example.org has [redacted github_token]\n", "ask:released"),
