@@ -49,7 +49,7 @@ fn approved(shell: &Shell) -> (String, String) {
     let call = submitted["invocation_id"].as_str().unwrap().to_owned();
     let story = shell.says(0, &["explain", &call]);
     let question =
-        story.split("toolplane approvals show ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+        story.split("toolplane approvals show ").nth(1).unwrap().split([' ', ',', '\n']).next().unwrap().to_owned();
     shell.says(0, &["approvals", "approve", &question, "--as", "alice", "--feedback", "go on"]);
     shell.says(0, &["watch", &call]);
     (call, question)

@@ -7,7 +7,7 @@ use futures_util::stream::{self, BoxStream, StreamExt as _};
 use object_store::{Error, GetResult, GetResultPayload};
 
 /// Bytes that are read of a file at a time.
-const PIECE: u64 = 1024 * 1024;
+const PIECE: u64 = 128 * 1024;
 
 /// What was found, in order. A file that has become shorter meanwhile ends with an error.
 pub(super) fn pieces(found: GetResult) -> BoxStream<'static, Result<Bytes, Error>> {
