@@ -153,7 +153,9 @@ class CatalogFlows:
         released = 0
         while True:
             cursors = [invocations.BatchCursor(index=index, from_seq=sequence + 1) for index, sequence in seen.items()]
-            request = invocations.WatchBatchRequest(batch_id=batch_id, after_yield_seq=released, **{"from": cursors})
+            request = invocations.WatchBatchRequest(batch_id=batch_id, after_yield_seq=released)
+            # A word of Python itself, so it cannot be given by name.
+            getattr(request, "from").extend(cursors)
             stream = None
             try:
                 stream = yield Open(_rpc.WATCH_BATCH, request)
