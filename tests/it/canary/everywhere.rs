@@ -305,6 +305,6 @@ async fn no_secret_gets_out_anywhere_whichever_way_it_got_in() {
 
 /// What stands around a place in a text.
 fn around(text: &str, at: usize) -> String {
-    let text = &text[text.floor_char_boundary(at.saturating_sub(300))..];
-    text[..text.floor_char_boundary(400)].to_owned()
+    let begin = text[..at].char_indices().rev().take(300).last().map_or(at, |(place, _)| place);
+    text[begin..].chars().take(400).collect()
 }
