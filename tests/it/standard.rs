@@ -92,7 +92,7 @@ async fn what_comes_over_http_is_told_as_what_it_is() {
     };
     is(&fetch("/film").await, |block| matches!(block, Block::Video(_)));
     is(&fetch("/sound").await, |block| matches!(block, Block::Audio(_)));
-    is(&fetch("/archive").await, |block| matches!(block, Block::PersistedOutputRef(_)));
+    is(&fetch("/archive").await, |block| matches!(block, Block::File(_)));
     assert_eq!(class(&fetch("/busy").await), "rate_limited");
     let closed = bed.call("http.fetch", r#"{"url":"http://127.0.0.1:9/"}"#).await;
     assert_eq!(class(&closed), "dependency_unavailable", "{:?}", closed.error);

@@ -37,7 +37,7 @@ use crate::dispatch::AsksHooks;
 use crate::originals::{self, Keeping, Originals, Whose};
 use crate::plan::{DispatchPlan, PlannedOutput};
 use crate::provider_news::ProviderNews;
-use crate::recheck::ResultQuestions;
+use crate::result_questions::ResultQuestions;
 use crate::storage::RecordError;
 use crate::taints::SessionTaints;
 use effects::Effects;

@@ -41,6 +41,7 @@ mod plan;
 mod provider_news;
 mod recheck;
 mod repair;
+mod result_questions;
 mod role;
 mod rpc;
 pub mod simulation;

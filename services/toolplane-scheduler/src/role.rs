@@ -28,7 +28,8 @@ use crate::options::SchedulerOptions;
 use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts};
 use crate::provider_news::ProviderNews;
-use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker, ResultQuestions};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::result_questions::ResultQuestions;
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts};
 use crate::storage::{RecordError, Shards};
 

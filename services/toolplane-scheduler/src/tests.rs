@@ -47,7 +47,8 @@ use crate::kept::Orphans;
 use crate::originals::Originals;
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::provider_news::ProviderNews;
-use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker, ResultQuestions};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::result_questions::ResultQuestions;
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit};
 use fakes::Fakes;
 

@@ -25,7 +25,7 @@ use super::told::text_of;
 use super::{Endings, StoredReport};
 use crate::originals::{self, Keeping, Unsealed};
 use crate::plan::{DispatchPlan, PlannedOutput};
-use crate::recheck::WaitingResults;
+use crate::result_questions::WaitingResults;
 use crate::storage::RecordError;
 
 /// How long before the call's own deadline a question ends: the masked result is told in time.

@@ -17,10 +17,10 @@ use toolplane_runtime::caller::EVERY_TENANT;
 use toolplane_runtime::client::Peer;
 
 use super::edit::{call_of, plain};
-use super::of_result::WaitingResults;
 use super::rechecker::Rechecker;
 use crate::calls::{Attached, Calls};
 use crate::error::CallError;
+use crate::result_questions::WaitingResults;
 use crate::storage::RecordError;
 
 /// How often waiting invocations are compared with their questions, beside the change stream.

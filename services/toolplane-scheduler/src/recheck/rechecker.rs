@@ -31,23 +31,23 @@ use crate::storage::RecordError;
 /// Decides about accepted calls again.
 #[derive(Clone, Debug)]
 pub(crate) struct Rechecker {
-    pub(super) calls: Calls,
+    pub(crate) calls: Calls,
     preparer: Arc<Preparer>,
     in_force: Arc<DecisionsInForce>,
 }
 
 /// An accepted call with what a new decision about it needs.
-pub(super) struct Case {
-    pub(super) record: Arc<Invocation>,
+pub(crate) struct Case {
+    pub(crate) record: Arc<Invocation>,
     asker: Asker,
     caller: Arc<Caller>,
-    pub(super) tool: Arc<CallableTool>,
+    pub(crate) tool: Arc<CallableTool>,
     /// What the executor would get.
-    pub(super) call: JsonPayload,
+    pub(crate) call: JsonPayload,
 }
 
 /// Whether an accepted call can still be called.
-pub(super) enum CaseLookup {
+pub(crate) enum CaseLookup {
     Callable(Box<Case>),
     /// Its tool is gone or hidden, or was declared anew: the error it ends with.
     NotCallable(Box<ToolError>),
@@ -59,13 +59,13 @@ impl Rechecker {
     }
 
     /// The process this is used in.
-    pub(super) fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         self.calls.storage().environment().clone()
     }
 
     /// Finds out whether a waiting call may still run, and stores what that is now. Returns the question it waits for when it is
     /// asked about again: that may have its answer already. Returns an error when the store or a service does not answer.
-    pub(super) async fn recheck(&self, id: &InvocationKey) -> Result<Option<ApprovalId>, CallError> {
+    pub(crate) async fn recheck(&self, id: &InvocationKey) -> Result<Option<ApprovalId>, CallError> {
         // Whatever changes from here on is later than what is found.
         let decided = self.in_force.moment();
         let record = match self.calls.records().get(id).await {
@@ -171,7 +171,7 @@ impl Rechecker {
     }
 
     /// The call with its tool as it is declared now.
-    pub(super) async fn case(&self, record: Arc<Invocation>) -> Result<CaseLookup, CallError> {
+    pub(crate) async fn case(&self, record: Arc<Invocation>) -> Result<CaseLookup, CallError> {
         let asker = match self.calls.records().facts(&record.key()).await? {
             Some(facts) => facts.parse().map_err(RecordError::from)?,
             None => Asker::anybody(),
@@ -213,7 +213,7 @@ impl Rechecker {
     }
 
     /// Asks the permission service about the call with `inputs`.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         case: &Case,
         inputs: &Inputs,
@@ -231,7 +231,7 @@ impl Rechecker {
 
 impl Rechecker {
     /// Asks people whether the result of a call is given out as it is. `digest` says which result it is; what the call does was decided.
-    pub(super) async fn ask_about_result(
+    pub(crate) async fn ask_about_result(
         &self,
         case: &Case,
         message: String,
@@ -255,7 +255,7 @@ impl Rechecker {
 
 impl Case {
     /// How the call runs with `input`; `None` when the tool has nothing to run it with any more.
-    pub(super) fn dispatch(&self, input: &JsonPayload, safety: InputSafety) -> Option<DispatchFacts> {
+    pub(crate) fn dispatch(&self, input: &JsonPayload, safety: InputSafety) -> Option<DispatchFacts> {
         let (plan, digest) = self.tool.plan.as_ref().zip(self.tool.plan_digest)?;
         let mut dispatch = self.tool.dispatch(&self.record.tenant, None, plan, digest, safety.is_idempotent, input);
         if let Some(before) = self.record.dispatch.as_ref().filter(|_| self.record.batch.is_some()) {
@@ -267,7 +267,7 @@ impl Case {
     }
 }
 
-pub(super) fn decisions(decision: &PermissionDecision) -> Attached {
+pub(crate) fn decisions(decision: &PermissionDecision) -> Attached {
     Attached { decisions: vec![decision.clone()], ..Attached::default() }
 }
 

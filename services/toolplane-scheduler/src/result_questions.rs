@@ -12,8 +12,8 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::Behavior;
 use toolplane_runtime::client::Peer;
 
-use super::rechecker::{CaseLookup, Rechecker};
 use crate::error::CallError;
+use crate::recheck::{CaseLookup, Rechecker};
 use crate::storage::RecordError;
 
 /// Results that wait for an answer.
