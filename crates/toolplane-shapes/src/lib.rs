@@ -1,7 +1,7 @@
 //! Tools in the shapes of model vendors and protocols, and the calls of models back to the exact tool: pure functions.
 //!
 //! [`export()`] gives the very array a vendor takes, an [alias](toolplane_records::alias) for each tool, and what was lost of it.
-//! [`calls()`] reads what a model called, [`given`] makes of its arguments those the tool was declared for, and [`cards`] tells of many
+//! [`calls()`] reads what a model called, [`given`] makes of its arguments those the tool was declared for, and [`cards()`] tells of many
 //! tools in few tokens. The same inputs give the same bytes, in every process.
 //!
 //! Schemas are those of registered tools: of bounded size, and without a reference that leaves them.
