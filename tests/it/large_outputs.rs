@@ -38,9 +38,11 @@ reason = "made for this"
 /// What a process may take more than idle for an output of any size.
 const MOST_MORE: u64 = 64 * 1024 * 1024;
 
+/// What a process has allocated and touched. Parts of its program that were not used before are none of that: they are many in a
+/// development build, and the system takes them back when it likes.
 fn resident(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
 }
 

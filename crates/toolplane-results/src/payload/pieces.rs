@@ -19,8 +19,9 @@ pub(super) fn pieces(found: GetResult) -> BoxStream<'static, Result<Bytes, Error
                 return Ok(None);
             }
             let at = left.start;
+            // Made here and not there: allocators keep memory for each thread, and threads that block are many.
+            let mut piece = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
             let reading = tokio::task::spawn_blocking(move || {
-                let mut piece = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
                 file.read_exact_at(&mut piece, at).map(|()| (Bytes::from(piece), file))
             });
             let (piece, file) = reading.await.map_err(failed)?.map_err(failed)?;
