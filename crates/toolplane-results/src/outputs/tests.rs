@@ -1,8 +1,14 @@
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use toolplane_records::ids::{DecisionId, InvocationId};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::PersistenceStrategy;
 
 use super::*;
+use crate::decide::{self, DecisionIds};
+use crate::preview::{PreviewLimits, Sampler};
 
 /// Keeps what it is given in memory, or refuses it.
 #[derive(Debug, Default)]
@@ -27,14 +33,17 @@ impl Keep for &Shelf {
     }
 }
 
-fn keeper(shelf: &Shelf, all_bytes: u64, handling: Handling) -> Keeper<&Shelf> {
-    let bounds = OutputBounds { one_bytes: 100, one_chars: None, all_bytes, max_persist_bytes: 1_000 };
-    let ids = DecisionIds {
+fn ids() -> DecisionIds {
+    DecisionIds {
         decision_id: DecisionId::from_trusted("persist_1"),
         invocation_id: InvocationId::from_trusted("inv_1"),
         result_id: None,
-    };
-    Keeper::new(shelf, ids, bounds, handling, Timestamp::from_millis(7))
+    }
+}
+
+fn keeper(shelf: &Shelf, all_bytes: u64, handling: Handling) -> Keeper<&Shelf> {
+    let bounds = OutputBounds { one_bytes: 100, one_chars: None, all_bytes, max_persist_bytes: 1_000 };
+    Keeper::new(shelf, ids(), bounds, handling, Timestamp::from_millis(7))
 }
 
 fn text(length: usize) -> ContentBlock {
@@ -235,9 +244,8 @@ async fn an_output_on_disk_is_shown_by_its_two_ends_and_kept_as_a_whole() {
         is_shown: false,
     };
     let shelf = Shelf::default();
-    let ids = keeper(&shelf, 150, Handling::default()).ids;
     let bounds = OutputBounds { one_bytes: 1_000, one_chars: None, all_bytes: 1_000, max_persist_bytes: 1 << 30 };
-    let mut keeper = Keeper::new(&shelf, ids, bounds, Handling::default(), Timestamp::default());
+    let mut keeper = Keeper::new(&shelf, ids(), bounds, Handling::default(), Timestamp::default());
     // The text that comes with it knows of no more than what was in memory.
     keeper.show(ContentBlock::Text { text: "line 0\n[... left out ...]\nline 399999\n".to_owned() }, Some(whole)).await;
     let outputs = keeper.finish();
