@@ -118,9 +118,18 @@ fn first_sentence(text: &str) -> &str {
 /// The headers that say something about a call of this method.
 fn headers(method: &Method) -> Vec<&'static str> {
     let mut names = vec!["Timeout"];
-    let spec = method.input.get_field_by_name("spec").and_then(|spec| spec.kind().as_message().cloned());
-    if spec.is_some_and(|spec| spec.get_field_by_name("idempotency_key").is_some()) {
-        names.push("IdempotencyKey");
+    if let Some(spec) = message_field(&method.input, "spec") {
+        if spec.get_field_by_name("idempotency_key").is_some() {
+            names.push("IdempotencyKey");
+        }
+        let of_batch = message_field(&spec, "calls").and_then(|call| message_field(&call, "spec"));
+        if [Some(&spec), of_batch.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|spec| message_field(spec, "native_ids").is_some())
+        {
+            names.push("RequestId");
+        }
     }
     let watches = ["from_seq", "from_revision", "after_yield_seq"];
     if method.shape == Shape::Stream && watches.iter().any(|name| method.input.get_field_by_name(name).is_some()) {
@@ -132,6 +141,10 @@ fn headers(method: &Method) -> Vec<&'static str> {
     names
 }
 
+fn message_field(message: &MessageDescriptor, name: &str) -> Option<MessageDescriptor> {
+    message.get_field_by_name(name)?.kind().as_message().cloned()
+}
+
 fn parameters() -> Value {
     let header = |name: &str, schema: Value, text: &str| json!({ "name": name, "in": "header", "required": false, "schema": schema, "description": text });
     json!({
@@ -139,6 +152,8 @@ fn parameters() -> Value {
             "How long the caller waits, in seconds. `grpc-timeout` is read, too."),
         "IdempotencyKey": header("Idempotency-Key", json!({ "type": "string" }),
             "The same as `spec.idempotency_key`: the same key and the same call is accepted once."),
+        "RequestId": header("X-Request-Id", json!({ "type": "string", "maxLength": 256 }),
+            "Fills `native_ids.http_request_id` of the call, or of each call of a batch, where the body has none."),
         "LastEventId": header("Last-Event-ID", json!({ "type": "string" }),
             "The last `id:` that was seen of such a stream: it goes on after it."),
         "Range": header("Range", json!({ "type": "string", "examples": ["bytes=0-99"] }),
