@@ -6,7 +6,7 @@ use toolplane_proto::v1::formed::Body;
 use toolplane_testkit::clients::payload;
 use toolplane_testkit::{Options, tools};
 
-use crate::bed::{Bed, RULES, register};
+use crate::bed::{Bed, PATIENCE, RULES, register};
 use crate::http::Http;
 use crate::roles::callers::Callers;
 use crate::shell::Shell;
@@ -168,4 +168,49 @@ async fn a_form_shows_no_more_than_its_reader_may_ask_for() {
     assert!(agent.invocations().get_invocation(ask("cloudevents")).await.is_ok());
     let refused = approver.invocations().get_invocation(ask("cloudevents")).await.unwrap_err();
     assert!(refused.message().contains("may not follow"), "{refused:?}");
+}
+
+/// Each call of a batch is told in the form its reader asked for: while it runs, and again to who comes later and asks for another one.
+#[tokio::test]
+async fn a_batch_is_told_in_the_form_of_its_reader() {
+    let bed = Bed::start().await;
+    let calls = ["call_7", "call_8"].map(|native| {
+        let spec =
+            v1::InvocationSpec { native_call_id: native.to_owned(), ..bed.spec("native.echo", EXACT.to_owned()) };
+        v1::BatchCall { spec: Some(spec), ..Default::default() }
+    });
+    let spec = v1::BatchSpec { calls: calls.to_vec(), ..Default::default() };
+    let mut told: [Vec<Value>; 2] = Default::default();
+    let mut batch_id = String::new();
+    let request = v1::InvokeBatchRequest { spec: Some(spec), form: form("acp") };
+    let mut stream = bed.clients.invocations().invoke_batch(request).await.unwrap().into_inner();
+    while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
+        batch_id = message.accepted.map_or(batch_id, |accepted| accepted.batch_id);
+        for item in message.items {
+            let formed = item.formed.into_iter().map(|one| serde_json::from_str(&text(Some(one))).unwrap());
+            told[item.index as usize].extend(formed);
+        }
+    }
+    for (updates, native) in told.iter().zip(["call_7", "call_8"]) {
+        let update = |one: &Value| one["params"]["update"].clone();
+        let (first, last) = (update(updates.first().unwrap()), update(updates.last().unwrap()));
+        assert!(updates.iter().all(|one| one["params"]["update"]["toolCallId"] == native), "{updates:?}");
+        assert_eq!((&first["sessionUpdate"], &first["status"]), (&json!("tool_call"), &json!("pending")));
+        assert_eq!((&last["sessionUpdate"], &last["status"]), (&json!("tool_call_update"), &json!("completed")));
+    }
+
+    let watch =
+        |view: &str| v1::WatchBatchRequest { batch_id: batch_id.clone(), form: form(view), ..Default::default() };
+    let mut stream = bed.clients.invocations().watch_batch(watch("openai-responses")).await.unwrap().into_inner();
+    let mut answers = Vec::new();
+    while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
+        answers.extend(message.items.into_iter().flat_map(|item| item.formed).map(|one| text(Some(one))));
+    }
+    assert_eq!(answers.len(), 2, "a model is given each result once: {answers:?}");
+    for (answer, native) in answers.iter().zip(["call_7", "call_8"]) {
+        assert!(answer.contains(&format!(r#""call_id":"{native}""#)), "in the declared order: {answer}");
+        assert!(answer.contains("18446744073709551617"), "{answer}");
+    }
+    let refused = bed.clients.invocations().watch_batch(watch("xml")).await.unwrap_err();
+    assert!(refused.code() == tonic::Code::InvalidArgument && refused.message().contains("form.view"), "{refused:?}");
 }

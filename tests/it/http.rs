@@ -96,7 +96,8 @@ async fn a_call_is_one_request_and_keeps_every_digit() {
     let (_bed, http) = bed().await;
     let exact = r#"{"b": 123456789012345678901234567890, "a":[1.10, 1E+2,"\u00e9"]}"#;
     let body = format!(r#"{{"spec":{{"toolName":"native.echo","model_input": {exact} }}}}"#);
-    let ask = || http.request("call").header("idempotency-key", "once").body(body.clone());
+    let ask =
+        || http.request("call").header("idempotency-key", "once").header("x-request-id", "req-8").body(body.clone());
     let answer = ask().header("content-type", "application/x-www-form-urlencoded").send().await.unwrap();
     assert_eq!(
         (answer.status(), answer.headers()["content-type"].as_bytes()),
@@ -112,6 +113,7 @@ async fn a_call_is_one_request_and_keeps_every_digit() {
     assert_eq!(again["accepted"]["invocation_id"], id);
     // What is kept by reference is named, and read by that name.
     let kept = http.good("get-invocation", json!({ "invocation_id": id, "include_inputs": true })).await;
+    assert_eq!(kept["invocation"]["native_ids"], json!({ "http_request_id": "req-8" }));
     let uri = kept["invocation"]["model_input_ref"]["uri"].as_str().unwrap();
     let read = http.text("read-payload", &json!({ "invocation_id": id, "uri": uri })).await;
     assert_eq!(read, (200, exact.to_owned()));
