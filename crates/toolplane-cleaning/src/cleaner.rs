@@ -9,6 +9,7 @@ use crate::detect::{self, Detector, Head, Span};
 use crate::findings::Findings;
 use crate::invisible;
 use crate::policy::{Class, CleaningPolicy, Treatment};
+use crate::spelling::Meant;
 use crate::stream::CleanStream;
 
 /// How what stands in the place of something begins; the name of its rule and a bracket follow.
@@ -122,7 +123,9 @@ impl Cleaner {
 
     /// The same of a text of which a line begins at `from`, below the head of a table if there is one.
     pub(crate) fn spans_below(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {
-        let mut spans = self.0.detector.find(&without_escapes(text), from, head);
+        let meant = Meant::of(text);
+        let mut spans = self.0.detector.find(&without_escapes(meant.text()), meant.place(from), head);
+        spans.iter_mut().for_each(|span| span.range = meant.written(span.range.clone()));
         let class = Class::Invisible;
         if self.0.policy.looks_for(class) {
             let before = spans.len();
@@ -282,6 +285,13 @@ mod tests {
         let clean = r#"{"a": "b\nc"}"#;
         assert!(matches!(Cleaner::new(&policy).text(clean, &mut found), Cow::Borrowed(same) if same == clean));
         assert_eq!(cleaned("{not json \\u0070"), "{not json \\u0070");
+        // Lines of JSON, JSON amid prose, and JSON that is cut off.
+        let lines = format!("{{\"n\":1}}\n{{\"token\":\"{spelled}\"}}\n");
+        assert_eq!(cleaned(&lines), "{\"n\":1}\n{\"token\":\"[redacted github_token]\"}\n");
+        let prose = format!(r#"the answer was {{"a":"{spelled}", and https:\/\/mia:Tr0ub4dor-x9@example.org\/a"#);
+        let shown = cleaned(&prose);
+        assert!(!shown.contains("0123456789abcdef") && !shown.contains("Tr0ub4dor"), "{shown}");
+        assert!(shown.ends_with(r"@example.org\/a"), "{shown}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod fuzz;
 mod invisible;
 mod policy;
 pub mod sent;
+mod spelling;
 mod stream;
 
 pub use cleaner::Cleaner;
