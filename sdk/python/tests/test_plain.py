@@ -11,6 +11,8 @@ import pytest
 
 import toolplane
 from toolplane import Connection, SetupError, _json, _status
+from toolplane.results import Result
+from toolplane.v1 import payload_pb2, refs_pb2, result_pb2
 
 
 @pytest.mark.parametrize("number", [2**53 + 1, 2**64, -(2**63) - 1, 10**200 + 7, 0])
@@ -106,3 +108,15 @@ def test_the_package_has_types(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+
+
+def test_an_artifact_is_kept_under_its_name() -> None:
+    payload = payload_pb2.PayloadRef(uri="toolplane://payloads/1", media_type="text/csv", size_bytes=3)
+    left = refs_pb2.ArtifactRef(artifact_id="out/rows.csv", uri=payload.uri, payload=payload)
+    elsewhere = refs_pb2.ArtifactRef(artifact_id="page", uri="https://example.org/a")
+    content = [result_pb2.ContentBlock(artifact_ref=left), result_pb2.ContentBlock(artifact_ref=elsewhere)]
+    result = Result(result_pb2.ToolResult(invocation_id="inv_1", content=content), lambda kept: kept)
+    assert [(kept.name, kept.size) for kept in result.kept] == [("out/rows.csv", 3)]
+    assert result.open("out/rows.csv") == result.kept[0] == result.open()
+    with pytest.raises(LookupError, match="no artifact `page` is kept of this result; there is out/rows.csv"):
+        result.open("page")

@@ -26,8 +26,8 @@ const TRIES = 5;
 export class PayloadSource {
   constructor(readonly connection: Connection) {}
 
-  kept(invocationId: string, ref: PayloadRef): Kept {
-    return new Kept(this, invocationId, ref);
+  kept(invocationId: string, ref: PayloadRef, name: string): Kept {
+    return new Kept(this, invocationId, ref, name);
   }
 
   /** The bytes, from one request after another when a stream breaks. A reading of the whole proves the digest at its end. */
@@ -82,6 +82,8 @@ export class Kept {
     readonly invocationId: string,
     /** Where it is, its media type, digest and size. */
     readonly ref: PayloadRef,
+    /** The name of an artifact, e.g. `out/rows.csv`; empty for outputs. */
+    readonly name: string,
   ) {
     this.#source = source;
   }

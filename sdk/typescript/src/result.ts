@@ -105,7 +105,7 @@ export class Result {
   /** As {@link value}, and reads it from where it is kept when it was too large to come along. */
   async whole(): Promise<unknown> {
     if (this.json !== undefined) return this.value;
-    const last = this.kept.at(-1);
+    const last = this.kept.filter((kept) => kept.name === "").at(-1);
     if (last === undefined) return this.value;
     const text = await last.text();
     if (last.mediaType !== "application/json") return text;
@@ -117,10 +117,11 @@ export class Result {
     return this.record.contextModifiers.map((payload) => payloadValue(payload, this.#bigints));
   }
 
-  /** Outputs that are kept elsewhere because they are large, or are files, in order. Each can be read whole or in part. */
+  /** What is kept elsewhere because it is large, a file or an artifact (which has a `name`), in order. Each can be read whole or in part. */
   get kept(): Kept[] {
-    const refs = this.content.flatMap(keptBy);
-    return refs.flatMap((ref) => (this.#source === undefined ? [] : [this.#source.kept(this.invocationId, ref)]));
+    const source = this.#source;
+    if (source === undefined) return [];
+    return this.content.flatMap((block) => keptBy(block).map((ref) => source.kept(this.invocationId, ref, nameOf(block))));
   }
 
   /** The record, with the bytes of values as text. */
@@ -140,10 +141,16 @@ function keptBy(block: Content): PayloadRef[] {
     case "audio":
     case "video":
     case "embeddedResource":
+    case "artifactRef":
       return block.value.payload === undefined ? [] : [block.value.payload];
     default:
       return [];
   }
+}
+
+/** What an artifact is called. */
+function nameOf(block: Content): string {
+  return block.$case === "artifactRef" ? block.value.artifactId : "";
 }
 
 function blocks(content: ContentBlock[]): Content[] {

@@ -15,7 +15,7 @@ from toolplane.v1 import event_pb2, invocation_pb2, payload_pb2, result_pb2
 class Kept:
     """Bytes that a call keeps elsewhere, with the digest that proves them.
 
-    `uri` is opaque; `digest` is `sha256:<hex>` over the exact bytes; `size` in bytes.
+    `uri` is opaque; `digest` is `sha256:<hex>` over the exact bytes; `size` in bytes; `name` is that of an artifact (`out/rows.csv`).
     """
 
     invocation_id: str
@@ -23,11 +23,12 @@ class Kept:
     media_type: str
     digest: str
     size: int
+    name: str = ""
 
     @classmethod
-    def of(cls, invocation_id: str, ref: payload_pb2.PayloadRef) -> Kept:
+    def of(cls, invocation_id: str, ref: payload_pb2.PayloadRef, name: str = "") -> Kept:
         """From its message."""
-        return cls(invocation_id, ref.uri, ref.media_type, ref.digest, ref.size_bytes)
+        return cls(invocation_id, ref.uri, ref.media_type, ref.digest, ref.size_bytes, name)
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Block:
 
     `kind` is `text`, `log`, `diff`, `image`, `audio`, `video`, `file`, `resource_link`, `embedded_resource`, `artifact_ref`,
     `persisted_output_ref`, `handoff_ref` or `empty`. The first three have a `text` (a log its `stream` too); pictures, sounds, films,
-    files and `persisted_output_ref` have what is `kept`; an embedded resource has one of both. All have their `message`.
+    files, `persisted_output_ref` and artifacts the cluster keeps have what is `kept`; an embedded resource has one of both. All have their
+    `message`.
     """
 
     kind: str
@@ -57,6 +59,9 @@ class Block:
         if kind in ("image", "audio", "video", "embedded_resource"):
             kept = Kept.of(invocation_id, inner.payload) if inner.HasField("payload") else None
             return cls(kind, text=getattr(inner, "text", ""), kept=kept, message=inner)
+        if kind == "artifact_ref" and inner.HasField("payload"):
+            kept = Kept.of(invocation_id, inner.payload, inner.artifact_id)
+            return cls(kind, kept=kept, message=inner)
         return cls(kind, message=inner)
 
 
@@ -140,7 +145,7 @@ class Result:
 
     @property
     def kept(self) -> list[Kept]:
-        """Whole outputs and files that are kept elsewhere. `open` reads them."""
+        """Whole outputs, files and artifacts that are kept elsewhere. `open` reads them."""
         return [block.kept for block in self.content if block.kept is not None]
 
     @property
@@ -148,11 +153,16 @@ class Result:
         """Changes the tool asks to make to the context of the conversation, in order."""
         return [_json.value(change) for change in self.message.context_modifiers]
 
-    def open(self, kept: Kept | None = None) -> Any:
+    def open(self, kept: Kept | str | None = None) -> Any:
         """Opens what is kept, the first of it by default, for reading: a `KeptFile` of `Toolplane`, an `AsyncKeptFile` of
-        `AsyncToolplane`. Raises `LookupError` when nothing is kept."""
+        `AsyncToolplane`. A text is the name of an artifact. Raises `LookupError` when it, or anything, is not kept."""
         if self._open is None:
             raise LookupError("this result was not read by a client")
+        if isinstance(kept, str):
+            name, names = kept, [one.name for one in self.kept if one.name]
+            kept = next((one for one in self.kept if one.name == name), None)
+            if kept is None:
+                raise LookupError(f"no artifact `{name}` is kept of this result; there is {', '.join(names) or 'none'}")
         found = kept if kept is not None else next(iter(self.kept), None)
         if found is None:
             raise LookupError("nothing of this result is kept elsewhere: all of it is here")

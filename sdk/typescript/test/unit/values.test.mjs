@@ -10,7 +10,10 @@ import { inspect } from "node:util";
 import { connect, JsonError, JsonText, parseExact, SettingsError, stringify, VERSION, Worker } from "toolplane";
 
 import { Connection, readSettings } from "../../dist/connection.js";
+import { ToolResult } from "../../dist/gen/toolplane/v1/result.js";
 import { asMessages, readCall, readCalls, writeAnswer } from "../../dist/loops/shapes.js";
+import { PayloadSource } from "../../dist/read.js";
+import { Result } from "../../dist/result.js";
 import { backoff } from "../../dist/rpc.js";
 import { toListed, toRegistration } from "../../dist/worker/registration.js";
 
@@ -251,4 +254,15 @@ test("answers are those the server writes", () => {
     }
     assert.ok(compared > 5, `${view}: ${compared}`);
   }
+});
+
+test("an artifact is kept under its name, and is not the answer", async () => {
+  const payload = { uri: "toolplane://payloads/1", mediaType: "text/csv", digest: "", sizeBytes: 3n };
+  const artifact = { artifactId: "out/rows.csv", uri: payload.uri, payload };
+  const elsewhere = { artifactId: "page", uri: "https://example.org/a" };
+  const blocks = [{ $case: "text", value: { text: "done" } }, { $case: "artifactRef", value: artifact }, { $case: "artifactRef", value: elsewhere }];
+  const record = ToolResult.fromPartial({ invocationId: "inv_1", content: blocks.map((block) => ({ block })) });
+  const result = new Result(record, new PayloadSource({}));
+  assert.deepEqual(result.kept.map(({ name, size }) => [name, size]), [["out/rows.csv", 3]]);
+  assert.equal(await result.whole(), "done");
 });
