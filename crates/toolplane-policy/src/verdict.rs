@@ -59,7 +59,7 @@ pub mod source {
     /// A hook.
     pub const HOOK: &str = "hook";
     /// The cleaning of results, which asks whether one is given out as it is.
-    pub const RESULT: &str = "result";
+    pub const RESULT: &str = toolplane_records::approval::OF_RESULT;
     /// A classifier.
     pub const CLASSIFIER: &str = "classifier";
     /// The permission mode.

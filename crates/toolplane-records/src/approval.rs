@@ -112,6 +112,16 @@ pub const APPROVALS: &str = "approvals";
 /// The queue of questions the agent itself was not sure about.
 pub const REVIEW: &str = "review";
 
+/// The source of a decision that asks whether the result of a call is given out as it is. It is about no input.
+pub const OF_RESULT: &str = "result";
+
+impl Approval {
+    /// Whether it is about the result of the call, and not about the call.
+    pub fn is_about_result(&self) -> bool {
+        self.request.source.as_deref() == Some(OF_RESULT)
+    }
+}
+
 fn default_queue() -> String {
     APPROVALS.to_owned()
 }

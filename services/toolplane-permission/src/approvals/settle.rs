@@ -40,6 +40,11 @@ impl Book {
             let rule = "goes only with an `allow` option".to_owned();
             return Err(BookError::NotOffered { field: "updated_input", rule });
         }
+        // Its call has run with the input it has: a yes to another one would be a yes to nothing.
+        if answer.updated_input.is_some() && asked.is_about_result() {
+            let rule = "is not allowed here: the question is about the result of a call that has run; answer without another input";
+            return Err(BookError::NotOffered { field: "updated_input", rule: rule.to_owned() });
+        }
         // The suggested rules are about the input as it was asked, which a person who edits it does not want.
         if answer.updated_input.is_some() && answer.option.is_always() {
             let rule = "is allowed only with an answer for once: a rule would be about the original input".to_owned();

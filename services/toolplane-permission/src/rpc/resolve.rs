@@ -36,7 +36,8 @@ pub(super) async fn resolve(
     let answer = read(&caller, request, api.rules.active().allow_self_approval())?;
     if let Some(edited) = &answer.updated_input {
         let approval = api.book.get(&caller.tenant, &id).await?;
-        if !approval.state.is_final() {
+        // Of a question about a result the book refuses every edit.
+        if !approval.state.is_final() && !approval.is_about_result() {
             refuse_misfit(&approval, edited)?;
             refuse_denied(api, &approval, edited).await?;
         }

@@ -177,3 +177,19 @@ async fn a_tenant_has_only_so_many_questions() {
         book.ask(fourth).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_question_about_a_result_takes_no_other_input_and_stays_open() {
+    for mut place in Place::every().await {
+        let book = place.book().await;
+        let mut asks = question("inv_1", book.now().await.unwrap(), 60_000);
+        asks.request.source = Some(toolplane_records::approval::OF_RESULT.into());
+        let id = book.ask(asks).await.unwrap().approval_id;
+        let edited = Answer { updated_input: Some(JsonPayload::from_checked(r#"{"command":"true"}"#)), ..allow() };
+        let refused = book.answer(&tenant(), &id, &edited).await.unwrap_err();
+        let BookError::NotOffered { field: "updated_input", rule } = &refused else { panic!("{refused}") };
+        assert!(rule.contains("the result of a call that has run"), "{rule}");
+        assert_eq!(book.get(&tenant(), &id).await.unwrap().state, ApprovalState::Pending, "{}", place.name());
+        assert_eq!(book.answer(&tenant(), &id, &allow()).await.unwrap().state, ApprovalState::Approved);
+    }
+}
