@@ -21,6 +21,9 @@ pub struct HookVerdict {
 }
 
 impl HookVerdict {
+    /// How names begin under which the cluster itself asks; no hook may have one.
+    pub const RESERVED: &str = "toolplane:";
+
     /// The name under which the cleaning of results asks whether one is given out as it is. It asks in the way of a hook and is none.
     pub const OF_RESULT: &str = "toolplane:result";
 

@@ -43,6 +43,10 @@ fn every_wrong_key_is_named() {
     check("command = [\"x\"]\nread_only_paths = [\"/etc\"]", "`hooks[0].read_only_paths`: ");
     check("command = [\"x\"]\nenv = [\"1X\"]\n[[hooks]]\nid = \"a\"", "`hooks[1].events`");
     check("command = [\"x\"]\n[[hooks]]\nid=\"a\"\nevents=[\"pre_tool_use\"]\ncommand=[\"x\"]", "`hooks[1].id`: ");
+    check(
+        "command = [\"x\"]\n[[hooks]]\nid = \"toolplane:result\"",
+        "`hooks[1].id`: `toolplane:result` begins with `toolplane:`, which is for the cluster itself",
+    );
     check("command = [\"python3\", \"-u\", \"/no/such/hook.py\"]", "`hooks[0].command`: `/no/such/hook.py` does not");
     check("command = [\"no-such-program\"]", "`hooks[0].command`: `no-such-program` is no program in /usr");
     check("command = [\"/usr/bin/no-such-program\"]", "`hooks[0].command`: `/usr/bin/no-such-program` does not exist");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::explanation::HookVerdict;
 use toolplane_records::vocabulary::HookEvent;
 
 use super::error::ConfigError;
@@ -120,6 +121,13 @@ impl HookConfig {
         let fault = |key, rule: &str| Some((key, rule.to_owned()));
         if let Err(rule) = toolplane_records::ids::check_id(&self.id) {
             return Some(("id", format!("`{}` {rule}", self.id)));
+        }
+        if self.id.starts_with(HookVerdict::RESERVED) {
+            // What asks under such a name is believed to be the cluster itself.
+            return Some((
+                "id",
+                format!("`{}` begins with `{}`, which is for the cluster itself", self.id, HookVerdict::RESERVED),
+            ));
         }
         if self.events.is_empty() {
             return fault("events", "must name at least one point of a call");
