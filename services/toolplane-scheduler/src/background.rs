@@ -13,6 +13,7 @@ use toolplane_runtime::client::Peer;
 use crate::calls::Calls;
 use crate::ending::Endings;
 use crate::intake::{PermissionPeer, SurfacePeer, follow_catalog};
+use crate::keeping::Stays;
 use crate::kept::{self, Orphans};
 use crate::parts::Loops;
 use crate::provider_news::ProviderNews;
@@ -35,6 +36,7 @@ pub(crate) struct Background {
     pub(crate) news: (ProviderNews, Peer),
     pub(crate) payloads: PayloadStore,
     pub(crate) orphans: Orphans,
+    pub(crate) stays: Stays,
     pub(crate) calls: Calls,
     pub(crate) backend: Backend,
 }
@@ -46,7 +48,10 @@ impl Background {
         let until = stop.clone();
         tasks.spawn("scheduler loops", async move { self.loops.run(until.cancelled()).await });
         tasks.spawn("scheduler endings", self.endings.run(self.hooks_overdue, stop.clone()));
+        let approvals = self.approvals.clone();
         tasks.spawn("scheduler approvals", self.approvals.follow(stop.clone()));
+        let strays = approvals.remove_strays(self.stays, self.permission.clone(), stop.clone());
+        tasks.spawn("scheduler strays", strays);
         tasks.spawn("scheduler policy", self.in_force.follow(self.permission, stop.clone()));
         tasks.spawn("scheduler rechecks", self.rechecks.run(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());

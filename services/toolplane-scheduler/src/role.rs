@@ -149,7 +149,7 @@ impl SchedulerRole {
             holds: parts.holds,
             deletions: parts.deletions,
             originals,
-            stays: parts.stays,
+            stays: parts.stays.clone(),
         });
         let sessions = WorkerParts {
             calls: calls.clone(),
@@ -174,6 +174,7 @@ impl SchedulerRole {
             news: (news, peers.surface),
             payloads,
             orphans,
+            stays: parts.stays,
             calls,
             backend: backend.clone(),
         };

@@ -63,6 +63,8 @@ struct World {
     parts: Parts,
     in_force: Arc<DecisionsInForce>,
     approvals: Approvals,
+    permission: PermissionPeer,
+    questions: ResultQuestions,
     preparer: Arc<Preparer>,
     store: Arc<MemoryStore>,
     objects: PayloadStore,
@@ -136,6 +138,7 @@ impl World {
             (parts.quarantine.clone(), parts.taints.clone()),
         ));
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
+        let questions = ResultQuestions::new(rechecker.clone(), permission.client());
         let endings = Endings::new(
             calls.clone(),
             hooks_after,
@@ -143,7 +146,7 @@ impl World {
             (ProviderNews::default(), NextSteps::default()),
             65_536,
             false,
-            Some(ResultQuestions::new(rechecker.clone(), permission.client())),
+            Some(questions.clone()),
         );
         let approvals = Approvals::new(permission.client(), calls, rechecker.clone(), Arc::new(endings.clone()));
         let rechecks = RecheckLoop {
@@ -155,12 +158,25 @@ impl World {
         };
         let stop = CancellationToken::new();
         tokio::spawn(follow_catalog(surface, "test".into(), stop.clone()));
-        tokio::spawn(in_force.clone().follow(permission, stop.clone()));
+        tokio::spawn(in_force.clone().follow(permission.clone(), stop.clone()));
         tokio::spawn(rechecks.run(stop.clone()));
         tokio::spawn(approvals.clone().follow(stop.clone()));
         let until = stop.clone();
         tokio::spawn(async move { loops.run(until.cancelled()).await });
-        Self { parts, in_force, approvals, preparer, store, objects, endings, originals, fakes, stop }
+        Self {
+            parts,
+            in_force,
+            approvals,
+            permission,
+            questions,
+            preparer,
+            store,
+            objects,
+            endings,
+            originals,
+            fakes,
+            stop,
+        }
     }
 
     /// What finds kept outputs that nobody names.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolplane_records::ids::TenantId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::RecordClass;
@@ -34,6 +35,13 @@ pub(crate) struct Stay {
 impl Stays {
     pub(crate) fn new(times: KeepTimes, holds: Holds) -> Self {
         Self { times: Arc::new(times), holds }
+    }
+
+    /// How long what was left of calls of `tenant` that were never accepted is kept, milliseconds; for as long as there is a hold of that
+    /// tenant where nothing is said, because nobody knows what it would be on.
+    pub(crate) async fn without_a_call(&self, tenant: &TenantId) -> Result<Option<i64>, RecordError> {
+        let is_held = !self.holds.of(tenant).await?.is_empty();
+        Ok((!is_held).then(|| self.times.of_tenant(tenant)))
     }
 
     /// Of an ended call: of each class that goes before it, and of the call itself, which is last. Nothing of one that goes on.

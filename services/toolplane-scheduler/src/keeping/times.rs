@@ -90,6 +90,11 @@ impl KeepTimes {
         ruled.or_else(|| (class == RecordClass::Calls).then(whole))
     }
 
+    /// How long ended calls of `tenant` are kept of which nothing more is known, milliseconds.
+    pub(crate) fn of_tenant(&self, tenant: &TenantId) -> i64 {
+        self.tenants.get(tenant).copied().unwrap_or(self.usual)
+    }
+
     /// The shortest of all: nothing of a call younger than that goes.
     pub(crate) fn shortest(&self) -> i64 {
         let ruled = self.rules.iter().flat_map(|rule| rule.keep_ms.values());

@@ -10,7 +10,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey, TenantId};
+use toolplane_records::ids::{ApprovalId, InvocationKey, TenantId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, InvocationStatus};
 use toolplane_runtime::caller::EVERY_TENANT;
@@ -29,8 +29,8 @@ const COMPARE: Duration = Duration::from_secs(30);
 /// The permission service's approvals, seen from the scheduler.
 #[derive(Clone, Debug)]
 pub(crate) struct Approvals {
-    client: PermissionServiceClient<Peer>,
-    calls: Calls,
+    pub(super) client: PermissionServiceClient<Peer>,
+    pub(super) calls: Calls,
     rechecker: Rechecker,
     /// What goes on with results that wait.
     results: Arc<dyn WaitingResults>,
@@ -115,7 +115,7 @@ impl Approvals {
         for id in results.map_err(|error| Status::unavailable(error.to_string()))? {
             self.look_at_result(&id, None).await;
         }
-        self.withdraw_orphans().await
+        self.withdraw_strays().await
     }
 
     /// Goes on with a result that waits for the answer to `approval_id`, or to whatever question; says whether it waits for it.
@@ -124,32 +124,6 @@ impl Approvals {
             tracing::warn!(invocation_id = %id, %error, "a result that waits for an answer could not be read; trying again later");
             false
         })
-    }
-
-    /// Takes back questions whose call has ended meanwhile: a withdrawal that did not get through is done again here.
-    async fn withdraw_orphans(&self) -> Result<(), Status> {
-        let pending = v1::ListApprovalsRequest {
-            state: v1::ApprovalState::Pending.into(),
-            page_size: 1000,
-            tenant: EVERY_TENANT.to_owned(),
-            ..Default::default()
-        };
-        for approval in self.client.clone().list_approvals(pending).await?.into_inner().approvals {
-            let (Ok(tenant), Ok(id), Ok(approval_id)) = (
-                TenantId::parse(&approval.tenant),
-                InvocationId::parse(&approval.invocation_id),
-                ApprovalId::parse(&approval.approval_id),
-            ) else {
-                continue;
-            };
-            let id = InvocationKey { tenant, id };
-            if let Ok(record) = self.calls.records().get(&id).await
-                && record.status.is_terminal()
-            {
-                self.withdraw(&record.tenant, &approval_id, "the call has ended").await;
-            }
-        }
-        Ok(())
     }
 
     /// Applies an answer to its invocation, if it is one and the invocation still waits for it.

@@ -150,3 +150,71 @@ async fn hooks_are_shown_what_was_released_and_without_its_key_nothing_is() {
     let result = world.held_ends(&lease).await;
     assert!(says(&result, "ask:masked:no_key"), "{:?}", result.evidence_refs);
 }
+
+/// The state of a question and why it was taken back.
+fn state(world: &World, approval_id: &str) -> Option<(v1::ApprovalState, String)> {
+    let found = world.fakes.approvals().into_iter().find(|approval| approval.approval_id == approval_id)?;
+    Some((found.state(), found.feedback))
+}
+
+fn long_ago(approval: &mut v1::Approval) {
+    approval.created_at.as_mut().unwrap().seconds -= 10 * 60;
+}
+
+/// A scheduler that dies between asking and storing leaves a question that stands for nothing; so does one that dies before it accepts.
+#[tokio::test]
+async fn a_question_nobody_waits_for_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = asking(&[key_file(folder.path(), KEY)], &[]).await;
+    let lease = world.leased().await;
+    let record = world.record(&lease.invocation_id).await;
+    let calls = &world.parts.calls;
+    let ask = async |digest: &[u8]| {
+        let text = ("may it be given out?".to_owned(), toolplane_records::payload::Digest::of(digest));
+        world.questions.ask(&record, text, None).await.unwrap().unwrap().approval_id.to_string()
+    };
+    let (early, other) = (ask(b"early").await, ask(b"other").await);
+    world.fakes.change(&early, long_ago);
+    world.approvals.withdraw_strays().await.unwrap();
+    let said = |why: &str| Some((v1::ApprovalState::Withdrawn, why.to_owned()));
+    assert_eq!(state(&world, &early), said("the result was never stored"));
+    assert_eq!(state(&world, &other).unwrap().0, v1::ApprovalState::Pending, "it may be on its way");
+
+    let question = world.held(&lease, success(SAID)).await;
+    world.fakes.change(&question, long_ago);
+    world.approvals.withdraw_strays().await.unwrap();
+    assert_eq!(state(&world, &other), said("another question was put about the result"));
+    assert_eq!(state(&world, &question).unwrap().0, v1::ApprovalState::Pending, "this one is waited for");
+
+    // No call has the id of this one.
+    let unaccepted = ask(b"unaccepted").await;
+    world.fakes.change(&unaccepted, |approval| {
+        approval.invocation_id = "inv_none".to_owned();
+        long_ago(approval);
+    });
+    world.approvals.withdraw_strays().await.unwrap();
+    assert_eq!(state(&world, &unaccepted), said("its call was never accepted"));
+
+    world.fakes.approve(&question, None);
+    world.held_ends(&lease).await;
+    let remove = async || world.approvals.remove_once(&world.parts.stays, &world.permission).await.unwrap();
+    remove().await;
+    assert!(state(&world, &unaccepted).is_some(), "it is kept as long as calls are");
+    world.fakes.change(&unaccepted, |approval| approval.created_at.as_mut().unwrap().seconds -= 30 * 24 * 60 * 60);
+    world.fakes.change(&question, |approval| approval.created_at.as_mut().unwrap().seconds -= 30 * 24 * 60 * 60);
+    let hold = crate::keeping::LegalHold {
+        scope: crate::keeping::HoldScope::Tenant,
+        reason: "a case".to_owned(),
+        set_by: "ann".to_owned(),
+        set_at: calls.now().await.unwrap(),
+    };
+    world.parts.holds.set(&record.tenant, &hold).await.unwrap();
+    remove().await;
+    assert!(state(&world, &unaccepted).is_some(), "a hold keeps it");
+    world.parts.holds.clear(&record.tenant, &hold.scope).await.unwrap();
+    remove().await;
+    assert!(
+        state(&world, &unaccepted).is_none() && state(&world, &question).is_some(),
+        "what has a call goes with that"
+    );
+}

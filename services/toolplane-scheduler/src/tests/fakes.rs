@@ -13,6 +13,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::hook_service_server::HookServiceServer;
 use toolplane_proto::v1::permission_service_server::PermissionServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
+use toolplane_records::approval::OF_RESULT;
 use toolplane_records::explanation::HookVerdict;
 use toolplane_records::payload::JsonPayload;
 
@@ -122,6 +123,16 @@ impl Fakes {
         self.state.questions.lock().clone()
     }
 
+    /// Every approval there is.
+    pub(super) fn approvals(&self) -> Vec<v1::Approval> {
+        self.state.approvals.lock().values().cloned().collect()
+    }
+
+    /// Changes one of them.
+    pub(super) fn change(&self, approval_id: &str, change: impl FnOnce(&mut v1::Approval)) {
+        change(self.state.approvals.lock().get_mut(approval_id).expect("a question"));
+    }
+
     /// Everything hooks were told.
     pub(super) fn told(&self) -> Vec<v1::RunHookRequest> {
         self.state.told.lock().clone()
@@ -205,7 +216,7 @@ impl Fakes {
             decision_id: format!("perm_{number}"),
             invocation_id: request.invocation_id.clone(),
             behavior: behavior.into(),
-            source: of_result.then(|| "no_approver".to_owned()).filter(|_| says == Says::Deny),
+            source: of_result.then(|| if says == Says::Deny { "no_approver" } else { OF_RESULT }.to_owned()),
             reason: Some(v1::DecisionReason {
                 r#type: reason.0.into(),
                 type_code: reason.1.into(),

@@ -167,16 +167,36 @@ impl PermissionService for Fakes {
 
     async fn list_approvals(
         &self,
-        _: Request<v1::ListApprovalsRequest>,
+        request: Request<v1::ListApprovalsRequest>,
     ) -> Result<Response<v1::ListApprovalsResponse>, Status> {
-        Ok(Response::new(v1::ListApprovalsResponse::default()))
+        let wanted = request.get_ref().state;
+        let approvals = self.state.approvals.lock();
+        let listed = approvals.values().filter(|approval| wanted == 0 || approval.state == wanted);
+        let approvals = listed.cloned().collect();
+        Ok(Response::new(v1::ListApprovalsResponse { approvals, ..Default::default() }))
     }
 
     async fn withdraw_approval(
         &self,
-        _: Request<v1::WithdrawApprovalRequest>,
+        request: Request<v1::WithdrawApprovalRequest>,
     ) -> Result<Response<v1::WithdrawApprovalResponse>, Status> {
+        let v1::WithdrawApprovalRequest { approval_id, reason } = request.into_inner();
+        if let Some(approval) = self.state.approvals.lock().get_mut(&approval_id)
+            && approval.state() == v1::ApprovalState::Pending
+        {
+            approval.state = v1::ApprovalState::Withdrawn.into();
+            approval.feedback = reason;
+        }
         Ok(Response::new(v1::WithdrawApprovalResponse::default()))
+    }
+
+    async fn delete_approvals(
+        &self,
+        request: Request<v1::DeleteApprovalsRequest>,
+    ) -> Result<Response<v1::DeleteApprovalsResponse>, Status> {
+        let ids = request.into_inner().invocation_ids;
+        self.state.approvals.lock().retain(|_, approval| !ids.contains(&approval.invocation_id));
+        Ok(Response::new(v1::DeleteApprovalsResponse::default()))
     }
 
     unused! {
@@ -185,7 +205,6 @@ impl PermissionService for Fakes {
         revoke_rule(v1::RevokeRuleRequest) -> v1::RevokeRuleResponse;
         reload_rules(v1::ReloadRulesRequest) -> v1::ReloadRulesResponse;
         resolve_approval(v1::ResolveApprovalRequest) -> v1::ResolveApprovalResponse;
-        delete_approvals(v1::DeleteApprovalsRequest) -> v1::DeleteApprovalsResponse;
     }
 }
 
