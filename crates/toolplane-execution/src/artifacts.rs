@@ -116,6 +116,8 @@ impl Expected {
         let ArtifactBounds { bytes: most, files: most_files } = self.bounds;
         if !found.is_file {
             Some("it is a link, or no plain file".to_owned())
+        } else if !found.is_named {
+            Some("its name is no UTF-8".to_owned())
         } else if found.names > 1 {
             Some("it has a second name".to_owned())
         } else if files >= most_files {

@@ -145,7 +145,8 @@ fn strategy(policy: &PersistencePolicy, output: &OutputFacts) -> (PersistenceStr
     let fits = output.chars.is_some_and(|chars| {
         output.bytes <= policy.max_inline_bytes && policy.max_inline_chars.is_none_or(|most| chars <= most)
     });
-    if fits || output.bytes == 0 {
+    // Nothing is shown of what is only referred to, so an empty file is kept like any other.
+    if fits || (output.bytes == 0 && policy.large != LargeOutput::RefOnly) {
         (PersistenceStrategy::Inline, REASON_FITS)
     } else if policy.never_persist {
         (PersistenceStrategy::NeverPersist, REASON_OPTED_OUT)

@@ -31,6 +31,8 @@ pub(super) struct Look {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) is_file: bool,
+    /// Its path is UTF-8, so it can be told as it is.
+    pub(super) is_named: bool,
     /// Names it has.
     pub(super) names: u64,
     pub(super) stamp: Stamp,
@@ -45,10 +47,10 @@ pub(super) struct Stamp {
 }
 
 impl Look {
-    /// Everything that fits, without following a link. Names that are no UTF-8 fit nothing.
+    /// Everything that fits, without following a link.
     pub(super) fn entries(&self) -> io::Result<Entries> {
         let mut walk = Walk { look: self, found: Entries::new(), seen: 0 };
-        walk.directory(&Dir::at(&self.workspace)?, "", 0)?;
+        walk.directory(&Dir::at(&self.workspace)?, ("", true), 0)?;
         Ok(walk.found)
     }
 }
@@ -60,7 +62,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, directory: &Dir, place: &str, depth: usize) -> io::Result<()> {
+    fn directory(&mut self, directory: &Dir, (place, is_named): (&str, bool), depth: usize) -> io::Result<()> {
         if depth > MAX_DEPTH {
             return Err(io::Error::other(format!("it is deeper than {MAX_DEPTH} directories")));
         }
@@ -69,28 +71,38 @@ impl Walk<'_> {
             if self.seen > MAX_ENTRIES {
                 return Err(io::Error::other(format!("it has more than {MAX_ENTRIES} entries")));
             }
-            let Some(name) = entry.name.to_str() else { continue };
-            let path = if place.is_empty() { name.to_owned() } else { format!("{place}/{name}") };
+            // A name that is no UTF-8 fits as it is shown to people.
+            let (name, is_named) = (told(&entry.name), is_named && entry.name.to_str().is_some());
+            let path = if place.is_empty() { name } else { format!("{place}/{name}") };
             if self.look.hidden.contains(&path) {
                 continue;
             }
             if entry.kind == FileType::Directory {
                 // What is gone again, or is a link by now, holds nothing that was left.
-                let Ok(inner) = directory.dir(OsStr::new(name)) else { continue };
-                self.directory(&inner, &path, depth + 1)?;
+                let Ok(inner) = directory.dir(&entry.name) else { continue };
+                self.directory(&inner, (&path, is_named), depth + 1)?;
             } else if self.look.globs.iter().any(|glob| glob.is_match(&path))
-                && let Ok(stat) = directory.stat(OsStr::new(name))
+                && let Ok(stat) = directory.stat(&entry.name)
             {
-                self.found.insert(path, found(&stat));
+                self.found.insert(path, Found { is_named, ..found(&stat) });
             }
         }
         Ok(())
     }
 }
 
+/// The name; bytes that are no UTF-8 are spelled out, e.g. `\xff`.
+fn told(name: &OsStr) -> String {
+    match name.to_str() {
+        Some(name) => name.to_owned(),
+        None => name.as_encoded_bytes().escape_ascii().to_string(),
+    }
+}
+
 #[expect(clippy::useless_conversion, reason = "the fields of a stat have other types on other machines")]
 fn found(stat: &rustix::fs::Stat) -> Found {
     Found {
+        is_named: true,
         is_file: FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
         names: stat.st_nlink.into(),
         stamp: Stamp {

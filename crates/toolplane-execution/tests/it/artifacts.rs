@@ -62,14 +62,14 @@ async fn links_and_second_names_are_left_out_and_said() {
     std::fs::write(folder.path().join("secret"), "secret").unwrap();
     let call = expecting(
         "mkdir out; ln -s /etc/passwd out/a; ln -s ../../secret out/b; echo 1 > d; ln d out/d; echo ok > out/e; \
-         ln -s /etc out/dir; ln -s ../../ out/up",
+         ln -s /etc out/dir; ln -s ../../ out/up; echo 1 > out/$'g\\xff'",
         &["out/**"],
     );
     let outcome = run(folder.path(), ArtifactBounds::default(), &call).await;
     assert_eq!(left(&outcome), [("out/e", "text/plain; charset=utf-8", "ok\n".to_owned())]);
     assert_eq!((outcome.status, failure(&outcome).1), (ResultStatus::PartialSucceeded, "result.not_kept"));
     let message = &outcome.error.as_ref().unwrap().message;
-    for named in ["`out/a` (it is a link", "`out/b`", "`out/d` (it has a second name)"] {
+    for named in ["`out/a` (it is a link", "`out/b`", "`out/d` (it has a second name)", "(its name is no UTF-8)"] {
         assert!(message.contains(named), "{message}");
     }
 }

@@ -39,6 +39,10 @@ fn nothing_is_inline_whatever_the_policy_says() {
 
 #[test]
 fn large_output_is_previewed_or_only_named() {
+    let only_named = PersistencePolicy { large: LargeOutput::RefOnly, max_inline_bytes: 0, ..policy() };
+    check(only_named.clone(), 0, None, (PersistenceStrategy::RefOnly, REASON_BINARY));
+    let never = PersistencePolicy { never_persist: true, ..only_named };
+    check(never, 0, None, (PersistenceStrategy::NeverPersist, REASON_OPTED_OUT));
     check(
         PersistencePolicy { large: LargeOutput::RefOnly, ..policy() },
         50,
