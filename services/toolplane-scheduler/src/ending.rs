@@ -6,6 +6,7 @@
 //! result are one more commit. Nothing can be read of an ending whose hooks have not been asked, and what they took out
 //! is removed. A result that a person is asked about waits in the same way, before its hooks ([`question`]).
 
+mod artifacts;
 mod asking;
 mod declared;
 mod effects;
@@ -273,6 +274,7 @@ impl Endings {
         let nothing = PlannedOutput::default();
         let of = (record, plan.map_or(&nothing, |plan| &plan.declared));
         let now = inner.calls.now().await?;
+        artifacts::found(&inner.payloads, (record, lease_no), outcome, now).await.map_err(RecordError::Objects)?;
         let wanted = inner.originals.is_wanted(record) || inner.cleaning.asks(of.0, of.1);
         let original = wanted.then(|| outcome.clone());
         let cleaned = inner.cleaning.ending(&inner.payloads, of, lease_no, outcome, now).await;

@@ -308,18 +308,26 @@ fn is_yes(approval: &Approval) -> bool {
     approval.updated_input.is_none() && approval.resolution.as_ref().is_some_and(allowed)
 }
 
+fn places(count: u64) -> String {
+    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
+}
+
 /// What people are asked: what was found, and how the masked output begins.
 fn text(record: &Invocation, outcome: &v1::ExecutionOutcome, found: &[Cleaned]) -> String {
     let asked = found.iter().filter(|found| found.treatment == Treatment::Ask.as_str());
     let asked: Vec<String> =
-        asked.map(|found| format!("{} ({}) in {} places", found.rule, found.class, found.places)).collect();
+        asked.map(|found| format!("{} ({}) in {}", found.rule, found.class, places(found.places))).collect();
     let texts = outcome.content.iter().filter_map(|block| ContentBlock::try_from(block.clone()).ok());
     let shown: Vec<String> = texts.filter_map(|block| text_of(&block).map(str::to_owned)).collect();
+    let left: Vec<String> = outcome.artifact_refs.iter().map(|left| format!("`{}`", left.artifact_id)).collect();
+    let with = if left.is_empty() { String::new() } else { format!(" and the files {}", cut(&left.join(", "), SHOWN)) };
+    let begins = match shown.join("\n") {
+        text if text.is_empty() => "Nothing of it is text that is shown.".to_owned(),
+        text => format!("Masked, it begins: {}", cut(&text, SHOWN)),
+    };
     format!(
-        "the result of `{}` is to be given out, and holds {}. Approve to give it out as it is, reject to give it out masked. Masked, it \
-         begins: {}",
+        "the result of `{}`{with} is to be given out, and holds {}. Approve to give it out as it is, reject to give it out masked. {begins}",
         record.tool_name,
         asked.join(", "),
-        cut(&shown.join("\n"), SHOWN)
     )
 }

@@ -83,7 +83,14 @@ async fn a_no_or_a_cancel_or_another_input_ends_it_masked() {
     let world = asking(&[key_file(folder.path(), KEY)], &[]).await;
     for why in ["refused", "canceled", "not_a_plain_yes"] {
         let lease = world.leased().await;
-        let question = world.held(&lease, success(SAID)).await;
+        let left = v1::ArtifactRef { artifact_id: "out/a.csv".into(), ..Default::default() };
+        let outcome = v1::ExecutionOutcome { artifact_refs: vec![left], ..success(SAID) };
+        let question = world.held(&lease, outcome).await;
+        let text = world.fakes.questions().pop().unwrap().hook_verdicts[0].message.clone();
+        assert!(
+            text.contains(" and the files `out/a.csv` is to be given out") && text.contains("in 1 place."),
+            "{text}"
+        );
         match why {
             "refused" => world.fakes.reject(&question),
             "canceled" => {

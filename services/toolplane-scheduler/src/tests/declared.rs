@@ -168,3 +168,27 @@ async fn an_artifact_is_cleaned_read_and_named_by_what_is_kept_of_it() {
     assert!(world.api().read_payload(read_of(&lease, kept)).await.is_ok());
     assert!(world.orphans().list(&toolplane_records::ids::TenantId::unauthenticated(), 10).await.unwrap().0.is_empty());
 }
+
+/// As workers in Python and TypeScript name what they have uploaded.
+#[tokio::test]
+async fn an_artifact_that_is_named_by_its_address_alone_is_cleaned_read_and_kept() {
+    let world = World::new().await;
+    let lease = world.leased_of(json!({}), json!({}), json!({ "supports_artifacts": true })).await;
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let payload = world.upload(&lease, &format!("a {token}\n")).await;
+    let left = |id: &str, uri: &str| v1::ArtifactRef { artifact_id: id.into(), uri: uri.into(), ..Default::default() };
+    let elsewhere = "https://example.org/a";
+    let foreign = payload.uri.replace(lease.invocation_id.as_str(), "inv_other");
+    let artifact_refs = vec![left("a.txt", &payload.uri), left("page", elsewhere), left("not_mine", &foreign)];
+    let result = world.ended(&lease, v1::ExecutionOutcome { artifact_refs, ..success("done") }).await;
+    let [kept, page, not_mine] = result.artifact_refs.as_slice() else { panic!("{result:?}") };
+    assert!(page.payload.is_none() && not_mine.payload.is_none(), "{result:?}");
+    let kept = kept.payload.as_ref().expect("it is kept");
+    assert_eq!(world.kept_bytes(kept).await, "a [redacted github_token]\n");
+    assert!(!world.is_kept(&payload).await, "nothing of it is there as it came");
+    let mut read = world.api().read_payload(read_of(&lease, kept)).await.unwrap().into_inner();
+    assert!(futures_util::StreamExt::next(&mut read).await.unwrap().is_ok());
+    assert_eq!(world.orphans().remove(Some(0)).await.unwrap(), (0, 0));
+    let shown = result.content.iter().filter(|block| matches!(block, ContentBlock::ArtifactRef { .. })).count();
+    assert_eq!(shown, 1);
+}
