@@ -1,5 +1,7 @@
 //! Tools in the shapes of vendors, tool cards, and the calls of models back to tools.
 
+use std::collections::BTreeMap;
+
 use prost::Message as _;
 use tonic::Request;
 use toolplane_catalog::Registration;
@@ -133,15 +135,23 @@ pub(super) async fn map_calls(
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let said: JsonPayload = field::required("said", request.said).map_err(of_field)?;
     let made = calls(said.text()).map_err(|error| ApiError::invalid_argument("said", error.to_string()))?;
-    let mut names = Vec::with_capacity(made.len());
-    for call in &made {
-        let known = request.known_digests.get(&call.alias).map(String::as_str).unwrap_or_default();
-        let known: Option<Digest> = field::optional_id("known_digests", known).map_err(of_field)?;
-        names.push((call.alias.clone(), known));
-    }
+    let known = known(&request.known_digests)?;
+    let names: Vec<_> = made.iter().map(|call| (call.alias.clone(), known.get(&call.alias).copied())).collect();
     let (called, surface_revision) = api.registry.called(&tenant, &id, &names).await?;
     let calls = made.into_iter().zip(called).map(|(call, called)| mapped(call, called, request.strict)).collect();
     Ok(v1::MapCallsResponse { calls, surface_revision })
+}
+
+/// What the model was shown, by alias. The first that is no digest is named by its alias.
+fn known(digests: &BTreeMap<String, String>) -> Result<BTreeMap<String, Digest>, ApiError> {
+    let read = digests.iter().map(|(alias, digest)| match digest.parse() {
+        Ok(digest) => Ok((alias.clone(), digest)),
+        Err(_) => {
+            let rule = "must be the digest of a declaration, as the export gives it: `sha256:` and 64 hex digits";
+            Err(ApiError::invalid_argument(format!("known_digests.{alias}"), rule))
+        }
+    });
+    read.collect()
 }
 
 fn mapped(call: ModelCall, called: Called, strict: bool) -> v1::MappedCall {
@@ -248,4 +258,22 @@ fn left(tool: &LeftOut) -> v1::LeftOutTool {
 fn beyond(entry: &CatalogEntry) -> v1::LeftOutTool {
     let name = entry.tool.full_name().to_owned();
     v1::LeftOutTool { tool_id: entry.tool_id().to_string(), name, reason: "budget".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_that_is_none_is_named_by_its_alias() {
+        let digest = Digest::of(b"shown");
+        let one = |alias: &str, digest: String| (alias.to_owned(), digest);
+        let read = known(&BTreeMap::from([one("a__b", digest.to_string())])).unwrap();
+        assert_eq!(read.get("a__b"), Some(&digest));
+        for wrong in ["", "nonsense"] {
+            let refused = known(&BTreeMap::from([one("a__b", digest.to_string()), one("c__d", wrong.to_owned())]));
+            let said = tonic::Status::from(refused.unwrap_err());
+            assert!(said.message().starts_with("`known_digests.c__d` must be the digest"), "{said}");
+        }
+    }
 }
