@@ -40,7 +40,10 @@ impl OriginalReading {
     ) -> Result<Messages<v1::ReadOriginalResponse>, CallError> {
         let v1::ReadOriginalRequest { invocation_id: id, reason, requested_by } = request;
         if reason.trim().is_empty() || reason.len() > MAX_REASON {
-            return Err(CallError::invalid("reason", format!("must have 1 to {MAX_REASON} bytes")));
+            return Err(CallError::invalid(
+                "reason",
+                format!("must say why, in 1 to {MAX_REASON} bytes that are not all blank"),
+            ));
         }
         let record = find::call(&self.calls, caller, &id).await?;
         let by: String = caller.doer(&requested_by).chars().take(256).collect();

@@ -145,6 +145,10 @@ pub(crate) async fn cancel(
         return Ok(CommandOutcome::Done);
     }
     let said = match answer.cancel.and_then(|cancel| cancel.failed).as_deref() {
+        // What it gave is not told yet; a person who is asked about that is not asked any more.
+        Some("completed_first" | "ended_first") if call.ended_at.is_none() => {
+            "its tool ended first; the result follows"
+        }
         Some("completed_first" | "ended_first") => "it ended first",
         Some("unsupported") => "its tool cannot be stopped while it runs",
         Some(other) => other,

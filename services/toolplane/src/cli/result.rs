@@ -138,17 +138,30 @@ fn artifact(told: &v1::ArtifactRef, invocation_id: &str, out: &Output) -> Result
     let Some(kept) = payload else { return out.note(&format!("artifact {artifact_id}  {uri}")) };
     let size = bytes(kept.size_bytes);
     out.note(&format!("artifact {artifact_id}  {size}, {}, {}", kept.media_type, kept.digest))?;
-    let name = shell_word(artifact_id);
-    out.note(&format!("  read it with `toolplane fetch {invocation_id} --ref {name}` (--offset, --limit, -O FILE)"))
+    // Behind a sign of equality no name is taken for an option.
+    let name = if artifact_id.starts_with('-') { "=" } else { " " }.to_owned() + &shell_word(artifact_id);
+    out.note(&format!("  read it with `toolplane fetch {invocation_id} --ref{name}` (--offset, --limit, -O FILE)"))
 }
 
 /// A name as one word of a command line.
 fn shell_word(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
-    match name.bytes().all(plain) && !name.is_empty() {
-        true => name.to_owned(),
-        false => format!("'{}'", name.replace('\'', "'\\''")),
+    if name.bytes().all(plain) && !name.is_empty() {
+        return name.to_owned();
     }
+    if !name.contains(char::is_control) {
+        return format!("'{}'", name.replace('\'', "'\\''"));
+    }
+    // What acts on a terminal is never printed as it is; shells read it spelled out.
+    let spelled = name.chars().map(|letter| match letter {
+        '\'' | '\\' => format!("\\{letter}"),
+        _ if letter.is_control() => {
+            let mut bytes = [0; 4];
+            letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+        }
+        _ => letter.to_string(),
+    });
+    format!("$'{}'", spelled.collect::<String>())
 }
 
 fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
@@ -251,6 +264,19 @@ fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_one_word_that_a_shell_reads_back() {
+        for (name, word) in [
+            ("out/a.txt", "out/a.txt"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("new\nline", "$'new\\x0aline'"),
+            ("\u{1b}it's\\", "$'\\x1bit\\'s\\\\'"),
+        ] {
+            assert_eq!(shell_word(name), word);
+        }
+    }
 
     #[test]
     fn a_result_fits_a_line() {
