@@ -175,8 +175,7 @@ async fn a_form_shows_no_more_than_its_reader_may_ask_for() {
 async fn a_batch_is_told_in_the_form_of_its_reader() {
     let bed = Bed::start().await;
     let calls = ["call_7", "call_8"].map(|native| {
-        let spec =
-            v1::InvocationSpec { native_call_id: native.to_owned(), ..bed.spec("native.echo", EXACT.to_owned()) };
+        let spec = v1::InvocationSpec { native_call_id: native.to_owned(), ..bed.spec("native.echo", EXACT) };
         v1::BatchCall { spec: Some(spec), ..Default::default() }
     });
     let spec = v1::BatchSpec { calls: calls.to_vec(), ..Default::default() };

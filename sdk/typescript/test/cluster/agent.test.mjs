@@ -271,7 +271,7 @@ test("a reply may have everything", async (t) => {
   const result = await tools.call(`${name}.rich`);
   assert.deepEqual(result.value, { in: "structure" });
   assert.equal(result.text, "in words");
-  assert.deepEqual(result.content.map(({ $case }) => $case).sort(), ["diff", "file", "log", "text"]);
+  assert.deepEqual(result.content.map(({ $case }) => $case).sort(), ["artifactRef", "diff", "file", "log", "text"]);
   assert.equal(await result.kept[0].text(), "a file");
   assert.deepEqual(result.contextModifiers, [{ kind: "remember", text: "this" }]);
   assert.equal(result.record.uiFacingSummary, "all there is");
