@@ -17,9 +17,9 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
 
-use crate::input::InputValidator;
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
+use crate::schema::CompiledSchema;
 use crate::violations::Violations;
 
 /// A registration that passed every check, with what the checks produced.
@@ -28,7 +28,7 @@ pub struct Checked {
     registration: Arc<Registration>,
     digest: Digest,
     full_name: String,
-    input: Arc<InputValidator>,
+    parameters: Arc<[String]>,
 }
 
 impl Checked {
@@ -47,9 +47,10 @@ impl Checked {
         &self.full_name
     }
 
-    /// The compiled validator of its input.
-    pub fn input(&self) -> &Arc<InputValidator> {
-        &self.input
+    /// The fields a caller may give, as far as the model schema names them. Who validates inputs compiles an
+    /// [`InputValidator`](crate::InputValidator): a catalog of many tools would hold as many compiled schemas for nothing.
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
     }
 
     /// The same tool in another lifecycle state.
@@ -96,11 +97,11 @@ fn checked(
     binding::check(registration, &schemas, limits, &mut faults);
     faults.into_result()?;
     let digest = registration.digest();
-    let input = InputValidator::new(registration, schemas.model, schemas.runtime, limits);
+    let parameters = schemas.model.as_ref().map_or(&[][..], CompiledSchema::root_members).into();
     Ok(Checked {
         registration: Arc::new(registration.clone()),
         digest,
         full_name: registration.declaration.full_name(),
-        input: Arc::new(input),
+        parameters,
     })
 }

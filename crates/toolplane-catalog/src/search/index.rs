@@ -137,6 +137,6 @@ fn texts(tool: &Checked) -> [String; FIELDS] {
 }
 
 fn parameters(tool: &Checked) -> String {
-    let names = tool.input().fields().iter().take(MAX_PARAMETERS);
+    let names = tool.parameters().iter().take(MAX_PARAMETERS);
     names.map(String::as_str).collect::<Vec<_>>().join(" ")
 }

@@ -188,9 +188,11 @@ fn fields_are_seen_through_old_references() {
     let mut tool = serde_json::to_value(registration(&schema)).unwrap();
     tool["declaration"]["input_contract"]["sensitive_fields"] = json!(["/key"]);
     tool["declaration"]["input_contract"]["examples"] = json!([{ "user": "ann" }]);
-    let checked = validate(&serde_json::from_value(tool).unwrap(), &CatalogLimits::default()).unwrap();
-    assert_eq!(checked.input().fields(), ["user", "key"]);
-    let found = checked.input().validate(&JsonPayload::of(&json!({ "user": 1, "key": 2 }))).unwrap_err();
+    let tool = serde_json::from_value(tool).unwrap();
+    let checked = validate(&tool, &CatalogLimits::default()).unwrap();
+    assert_eq!(checked.parameters(), ["user", "key"]);
+    let input = InputValidator::for_registration(&tool, &CatalogLimits::default()).unwrap();
+    let found = input.validate(&JsonPayload::of(&json!({ "user": 1, "key": 2 }))).unwrap_err();
     let told: Vec<String> = found.iter().map(|one| format!("{} {}", one.field, one.description)).collect();
     assert_eq!(told, ["/user must be of type `string`; is 1", "/key must be of type `string`"]);
 }
