@@ -1,5 +1,6 @@
 //! The tools of one tenant, and the names that lead to them.
 
+mod groups;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -13,12 +14,15 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
 
+pub use self::groups::Group;
+use self::groups::Groups;
 use self::names::{Claims, ToolNames};
-use crate::history::{Drift, History};
+use crate::history::{Drift, History, Since};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::index::SearchIndex;
 use crate::similar::NameIndex;
+use crate::traits::Traits;
 use crate::validate::{Checked, validate, validate_stored};
 use crate::violations::Violations;
 
@@ -58,6 +62,8 @@ pub struct CatalogChange {
     pub revision: u64,
     /// What the tool was before the change.
     pub history: Arc<History>,
+    /// At which revisions of the catalog it was created, and is declared so.
+    pub since: Since,
 }
 
 /// One tool of the catalog.
@@ -69,12 +75,42 @@ pub struct CatalogEntry {
     pub revision: u64,
     /// What it was before.
     pub history: Arc<History>,
+    /// At which revisions of the catalog it was created, and is declared so.
+    pub since: Since,
+    /// What surfaces look at.
+    pub traits: Arc<Traits>,
 }
 
 impl CatalogEntry {
     /// What happened to its schema since the declaration with that digest.
     pub fn since(&self, known: &Digest) -> Drift {
         self.history.since(known, self.tool.registration(), &self.tool.digest())
+    }
+
+    /// Whether it has had the traits it has since that revision of the catalog, or for longer.
+    pub(crate) fn has_same_traits_since(&self, revision: u64) -> bool {
+        self.since.traits <= revision
+    }
+
+    /// The traits the tool had at a revision of the catalog: nothing when there was no such tool, or when it is too long ago.
+    pub(crate) fn traits_at(&self, revision: u64) -> Option<&Traits> {
+        if self.has_same_traits_since(revision) {
+            return Some(&self.traits);
+        }
+        if self.since.created > revision {
+            return None;
+        }
+        self.history.at(revision).map(|(_, traits)| traits.unwrap_or(&self.traits))
+    }
+
+    /// The declaration that was in force at a revision of the catalog, the first one for a tool that came later; nothing
+    /// when that is too long ago to be known.
+    pub(crate) fn digest_at(&self, revision: u64) -> Option<Digest> {
+        let revision = revision.max(self.since.created);
+        if self.since.declared <= revision {
+            return Some(self.tool.digest());
+        }
+        self.history.at(revision).map(|(digest, _)| digest)
     }
 
     /// The tool's id.
@@ -140,6 +176,11 @@ pub struct Catalog {
     /// Behind an `Arc`, so that readers can look for similar names without keeping the catalog from changing.
     similar: Arc<NameIndex>,
     index: SearchIndex,
+    groups: Groups,
+    /// How many changes there were of all tools that are here.
+    changes: u64,
+    /// The newest revision that any tool names.
+    newest: u64,
 }
 
 impl Catalog {
@@ -166,6 +207,7 @@ impl Catalog {
             claims.release(&registration.declaration.tool_id);
         }
         let mut seen = HashSet::new();
+        let mut revision = self.revision();
         for (index, registration) in registrations.iter().enumerate() {
             let place = format!("tools[{index}]");
             let tool_id = &registration.declaration.tool_id;
@@ -178,7 +220,11 @@ impl Catalog {
                 faults.add(format!("{place}.declaration.tool_id"), rule);
             }
             match validate(registration, &self.limits) {
-                Ok(tool) => changes.push(self.change(tool)),
+                Ok(tool) => {
+                    let change = self.change(tool, revision + 1);
+                    revision += u64::from(change.kind != ChangeKind::Unchanged);
+                    changes.push(change);
+                }
                 Err(found) => faults.extend_under(&place, found),
             }
             faults.extend_under(&place, claims.claim(registration));
@@ -197,8 +243,11 @@ impl Catalog {
             return Err(RetireRefusal::AlreadyRetired);
         }
         let retired = entry.tool.with_lifecycle(ToolLifecycle::Retired);
-        let history = Arc::new(entry.history.after(entry.tool.registration(), entry.tool.digest()));
-        Ok(CatalogChange { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1, history })
+        let traits = Traits::of(retired.registration());
+        let history = Arc::new(entry.history.after(entry, &traits));
+        let since = entry.since.declared(self.revision() + 1, &entry.traits, &traits);
+        let (tool, revision) = (Arc::new(retired), entry.revision + 1);
+        Ok(CatalogChange { kind: ChangeKind::Retired, tool, revision, history, since })
     }
 
     /// Puts a planned change into effect.
@@ -210,15 +259,20 @@ impl Catalog {
         let tool_id = registration.declaration.tool_id.clone();
         if let Some(before) = self.entries.get(&tool_id) {
             self.names.remove(before.tool.registration());
+            self.groups.remove(&before.traits, before.since.traits, &tool_id);
+            self.changes = self.changes.saturating_sub(before.revision);
         }
         self.names.insert(registration);
         Arc::make_mut(&mut self.similar).put(&change.tool);
         self.index.insert(&change.tool);
-        let entry = CatalogEntry { tool: change.tool, revision: change.revision, history: change.history };
-        self.entries.insert(tool_id, entry);
+        self.changes += change.revision;
+        self.newest = self.newest.max(change.since.declared);
+        let traits = self.groups.put(Traits::of(registration), change.since.traits, &tool_id);
+        let CatalogChange { kind: _, tool, revision, history, since } = change;
+        self.entries.insert(tool_id, CatalogEntry { tool, revision, history, since, traits });
     }
 
-    /// Brings back a tool that was registered before, at the revision and with the history it had.
+    /// Brings back a tool that was registered before, at the revisions and with the history it had.
     ///
     /// It is checked again: what was stored under wider limits or collides with what is there is refused.
     pub fn restore(
@@ -226,6 +280,7 @@ impl Catalog {
         registration: &Registration,
         revision: u64,
         history: History,
+        since: Since,
     ) -> Result<(), Vec<FieldViolation>> {
         let tool = validate_stored(registration, &self.limits)?;
         let mut claims = Claims::over(&self.names);
@@ -235,7 +290,7 @@ impl Catalog {
             return Err(collisions);
         }
         let history = Arc::new(history);
-        self.apply(CatalogChange { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history });
+        self.apply(CatalogChange { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history, since });
         Ok(())
     }
 
@@ -272,6 +327,16 @@ impl Catalog {
         self.entries.values()
     }
 
+    /// How often any tool here was changed: the same in every process that knows the same tools, and after a restart.
+    pub fn revision(&self) -> u64 {
+        self.changes.max(self.newest)
+    }
+
+    /// The tools by what surfaces look at, in no order.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter()
+    }
+
     /// How many tools there are, retired ones included.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -297,18 +362,21 @@ impl Catalog {
         entry.is_some_and(|entry| entry.tool.registration().lifecycle() == ToolLifecycle::Retired)
     }
 
-    fn change(&self, tool: Checked) -> CatalogChange {
+    /// The change to `tool`; one that changes anything comes at the revision `at` of the catalog.
+    fn change(&self, tool: Checked, at: u64) -> CatalogChange {
         let before = self.entries.get(&tool.registration().declaration.tool_id);
-        let (kind, revision, history) = match before {
-            None => (ChangeKind::Created, 1, Arc::default()),
+        let (kind, revision, history, since) = match before {
+            None => (ChangeKind::Created, 1, Arc::default(), Since::created(at)),
             Some(before) if before.tool.digest() == tool.digest() => {
-                (ChangeKind::Unchanged, before.revision, Arc::clone(&before.history))
+                (ChangeKind::Unchanged, before.revision, Arc::clone(&before.history), before.since)
             }
             Some(before) => {
-                let history = before.history.after(before.tool.registration(), before.tool.digest());
-                (ChangeKind::Updated, before.revision + 1, Arc::new(history))
+                let traits = Traits::of(tool.registration());
+                let history = before.history.after(before, &traits);
+                let since = before.since.declared(at, &before.traits, &traits);
+                (ChangeKind::Updated, before.revision + 1, Arc::new(history), since)
             }
         };
-        CatalogChange { kind, tool: Arc::new(tool), revision, history }
+        CatalogChange { kind, tool: Arc::new(tool), revision, history, since }
     }
 }

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolplane_records::payload::{Digest, JsonPayload};
 
+use crate::catalog::CatalogEntry;
 use crate::registration::Registration;
 use crate::schema::differences;
+use crate::traits::Traits;
 
 /// Most declarations that are remembered.
 const MAX_VERSIONS: usize = 32;
@@ -34,6 +36,39 @@ struct Version {
     /// The full name the tool had; empty in what was stored before that was kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     name: String,
+    /// The revision of the catalog it came at; 0 where older versions stored it, which is before every surface that asks.
+    #[serde(default)]
+    from: u64,
+    /// What surfaces looked at then, where it is not what they look at in the declaration after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traits: Option<Box<Traits>>,
+}
+
+/// At which revisions of its catalog a tool changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Since {
+    /// When the tool was created; 0 where older versions stored it.
+    #[serde(default)]
+    pub created: u64,
+    /// When its present declaration came.
+    #[serde(default)]
+    pub declared: u64,
+    /// When it became what it is to surfaces, its [`Traits`].
+    #[serde(default)]
+    pub traits: u64,
+}
+
+impl Since {
+    /// A tool that is created at a revision.
+    pub(crate) fn created(at: u64) -> Self {
+        Self { created: at, declared: at, traits: at }
+    }
+
+    /// The tool after it was declared anew at a revision.
+    pub(crate) fn declared(self, at: u64, before: &Traits, after: &Traits) -> Self {
+        let traits = if before == after { self.traits } else { at };
+        Self { declared: at, traits, ..self }
+    }
 }
 
 /// What happened to a tool's schema since a declaration.
@@ -60,18 +95,25 @@ impl Drift {
 }
 
 impl History {
-    /// The history after `before` was replaced.
-    pub(crate) fn after(&self, before: &Registration, digest: Digest) -> Self {
-        let schema = before.model_schema();
-        let version = Version {
+    /// The history after `before` was replaced by a declaration of these traits.
+    pub(crate) fn after(&self, before: &CatalogEntry, traits: &Traits) -> Self {
+        let (registration, digest) = (before.tool.registration(), before.tool.digest());
+        let schema = registration.model_schema();
+        let latest = Version {
             digest,
             schema_digest: schema_digest(schema),
             schema: schema.cloned(),
             no_arguments: schema.is_none(),
-            name: before.declaration.full_name(),
+            name: registration.declaration.full_name(),
+            from: before.since.declared,
+            traits: (*before.traits != *traits).then(|| Box::new(Traits::clone(&before.traits))),
         };
-        let older = self.0.iter().filter(|version| version.digest != digest).cloned();
-        let mut versions: Vec<Version> = std::iter::once(version).chain(older).take(MAX_VERSIONS).collect();
+        // A declaration that comes back is found by its latest time alone, so its schema is kept once.
+        let older = self.0.iter().map(|version| match version.digest == digest {
+            true => Version { schema: None, ..version.clone() },
+            false => version.clone(),
+        });
+        let mut versions: Vec<Version> = std::iter::once(latest).chain(older).take(MAX_VERSIONS).collect();
         let mut left = MAX_SCHEMA_BYTES;
         for version in &mut versions {
             match version.schema.as_ref().map_or(0, JsonPayload::size) {
@@ -85,6 +127,19 @@ impl History {
     /// The full names the tool had, as far as they are remembered, the latest first.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|version| version.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The digest of the declaration before the present one that was in force at a revision of the catalog, and what
+    /// surfaces looked at in it where that is known to be something else than now; nothing when that is too long ago.
+    pub(crate) fn at(&self, revision: u64) -> Option<(Digest, Option<&Traits>)> {
+        let mut traits = None;
+        for version in &self.0 {
+            traits = version.traits.as_deref().or(traits);
+            if version.from <= revision {
+                return Some((version.digest, traits));
+            }
+        }
+        None
     }
 
     /// What happened between the declaration `known` and `now`, whose digest is `digest`.

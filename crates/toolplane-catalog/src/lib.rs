@@ -17,13 +17,14 @@ pub mod schema;
 pub mod search;
 pub mod similar;
 pub mod surface;
+pub mod traits;
 pub mod validate;
 pub mod values;
 mod violations;
 
 pub use catalog::{Catalog, CatalogChange, ChangeKind, Lookup, RetireRefusal};
 pub use difference::difference;
-pub use history::{Drift, History};
+pub use history::{Drift, History, Since};
 pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields};
 pub use limits::{CatalogLimits, DeclarationLimits, InputLimits, SchemaLimits};
 pub use registration::{MutableBy, Registration};
@@ -31,7 +32,9 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    BlockedName, DeferPolicy, IndexedSurface, LoadOutcome, Misnamed, ModelCapabilities, Resolution, RoleConstraints,
-    SurfaceRequest, load, resolve, select, similar_in,
+    BlockedName, DeferPolicy, IndexedSurface, LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Position,
+    Resolution, RoleConstraints, Shut, SurfaceCounts, SurfaceRequest, SurfaceTool, filled, load, resolve, select,
+    similar_in,
 };
+pub use traits::Traits;
 pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};

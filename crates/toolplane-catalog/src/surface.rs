@@ -1,21 +1,24 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
+mod copied;
 mod indexed;
+mod live;
 mod load;
 mod misnamed;
-mod now;
+mod record;
 mod request;
 mod resolve;
-mod select;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod visibility;
 
 pub use indexed::IndexedSurface;
+pub use live::{LiveSurface, select};
 pub use load::{LoadOutcome, load};
 pub use misnamed::Misnamed;
+pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
-pub(crate) use resolve::{Availability, lookup, standing};
+pub(crate) use resolve::{Availability, lookup};
 pub use resolve::{Resolution, resolve, similar_in};
-pub(crate) use select::deferred_ref;
-pub use select::select;
+pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};

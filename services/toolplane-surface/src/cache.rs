@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use toolplane_catalog::IndexedSurface;
 use toolplane_records::ids::{SurfaceId, TenantId};
-use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Store, StoreError};
 
 use crate::view::View;
 use crate::{error, keys};
 
-/// Most tools of all cached surfaces together.
+/// Most tools that all cached surfaces together name themselves.
 const MAX_WEIGHT: usize = 500_000;
 /// Most cached surfaces.
 const MAX_SURFACES: usize = 4_096;
@@ -31,11 +31,11 @@ pub(crate) struct Held {
 
 impl Held {
     /// A surface that is in no store.
-    pub(crate) fn of(surface: ToolSurface) -> Self {
+    pub(crate) fn of(surface: IndexedSurface) -> Self {
         Self::at(surface, 0)
     }
 
-    fn at(surface: ToolSurface, version: u64) -> Self {
+    fn at(surface: IndexedSurface, version: u64) -> Self {
         Self { view: ArcSwap::from_pointee(View::new(surface, version)), turn: tokio::sync::Mutex::new(()) }
     }
 
@@ -44,7 +44,7 @@ impl Held {
     }
 
     /// Shows the surface as it was stored at `version`, unless a newer one is shown.
-    pub(crate) fn show(&self, surface: ToolSurface, version: u64) {
+    pub(crate) fn show(&self, surface: IndexedSurface, version: u64) {
         let newer = Arc::new(View::new(surface, version));
         self.view.rcu(|shown| Arc::clone(if shown.version() < version { &newer } else { shown }));
     }
@@ -61,9 +61,17 @@ pub(crate) struct Cache {
 
 #[derive(Debug, Default)]
 struct Slots {
-    held: HashMap<Key, (Arc<Held>, u64)>,
+    held: HashMap<Key, Slot>,
     weight: usize,
     clock: u64,
+}
+
+#[derive(Debug)]
+struct Slot {
+    held: Arc<Held>,
+    used: u64,
+    /// What it weighed when it came in; what is loaded later is little.
+    weight: usize,
 }
 
 impl Cache {
@@ -85,7 +93,7 @@ impl Cache {
         let record = keys::surface(tenant, id);
         let stored = store.get(&record).await.map_err(error::of_store)?;
         let stored = stored.ok_or_else(|| ApiError::not_found("surface", id.as_str()))?;
-        let surface = serde_json::from_slice(&stored.bytes).map_err(error::unreadable)?;
+        let surface = IndexedSurface::read(&stored.bytes).map_err(error::unreadable)?;
         let held = Arc::new(Held::at(surface, stored.version));
         self.slots.lock().keep(key, Arc::clone(&held));
         Ok(held)
@@ -102,7 +110,7 @@ impl Cache {
             Err(StoreError::Damaged(_)) => None,
             stored => stored?,
         };
-        match stored.and_then(|stored| Some((serde_json::from_slice(&stored.bytes).ok()?, stored.version))) {
+        match stored.and_then(|stored| Some((IndexedSurface::read(&stored.bytes).ok()?, stored.version))) {
             Some((surface, version)) => held.show(surface, version),
             None => self.slots.lock().remove(&key),
         }
@@ -119,31 +127,31 @@ impl Cache {
 impl Slots {
     fn find(&mut self, key: &Key) -> Option<Arc<Held>> {
         self.clock += 1;
-        let (held, used) = self.held.get_mut(key)?;
-        *used = self.clock;
-        Some(Arc::clone(held))
+        let slot = self.held.get_mut(key)?;
+        slot.used = self.clock;
+        Some(Arc::clone(&slot.held))
     }
 
     fn keep(&mut self, key: Key, held: Arc<Held>) {
         self.clock += 1;
-        self.weight += held.view.load().weight();
-        self.held.insert(key, (held, self.clock));
+        let weight = held.view.load().weight();
+        self.weight += weight;
+        self.held.insert(key, Slot { held, used: self.clock, weight });
         while (self.weight > MAX_WEIGHT || self.held.len() > MAX_SURFACES) && self.drop_oldest() {}
     }
 
     /// Drops the surface that was not used for longest among those not in use; false when there is none.
     fn drop_oldest(&mut self) -> bool {
         // New holders only come in through this cache, whose lock is held: a count of one stays one.
-        let idle = self.held.iter().filter(|(_, (held, _))| Arc::strong_count(held) == 1);
-        let Some(oldest) = idle.min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone()) else { return false };
+        let idle = self.held.iter().filter(|(_, slot)| Arc::strong_count(&slot.held) == 1);
+        let Some(oldest) = idle.min_by_key(|(_, slot)| slot.used).map(|(key, _)| key.clone()) else { return false };
         self.remove(&oldest);
         true
     }
 
     fn remove(&mut self, key: &Key) {
-        if let Some((held, _)) = self.held.remove(key) {
-            // Loading a tool moves it between lists, so a surface weighs the same all its life.
-            self.weight = self.weight.saturating_sub(held.view.load().weight());
+        if let Some(slot) = self.held.remove(key) {
+            self.weight = self.weight.saturating_sub(slot.weight);
         }
     }
 }
@@ -157,7 +165,7 @@ mod tests {
     fn held(n: usize) -> (Key, Arc<Held>) {
         let id = SurfaceId::from_trusted(format!("surface_{n}"));
         let json = format!(r#"{{"surface_id":"{id}","scope":"session","tenant":"default"}}"#);
-        let held = Arc::new(Held::at(serde_json::from_str(&json).unwrap(), 1));
+        let held = Arc::new(Held::at(IndexedSurface::read(json.as_bytes()).unwrap(), 1));
         ((TenantId::unauthenticated(), id), held)
     }
 

@@ -294,7 +294,7 @@ fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, SurfaceError> {
     let checked = validate_stored(&stored.registration, &CatalogLimits::default())
         .map_err(|faults| unusable(first_of(&faults)))?;
     let (tool, history) = (Arc::new(checked), Arc::new(stored.history));
-    Ok(CatalogChange { kind: ChangeKind::Updated, tool, revision: stored.revision, history })
+    Ok(CatalogChange { kind: ChangeKind::Updated, tool, revision: stored.revision, history, since: stored.since })
 }
 
 /// Why what is in memory cannot be brought up to date, for the caller.

@@ -1,7 +1,7 @@
-//! What the store keeps of a tool and of a repeatable creation. A surface is kept as its own record.
+//! What the store keeps of a tool and of a repeatable creation. A surface is kept as `IndexedSurface` writes it.
 
 use serde::{Deserialize, Serialize};
-use toolplane_catalog::{CatalogChange, History, Registration};
+use toolplane_catalog::{CatalogChange, History, Registration, Since};
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
@@ -18,6 +18,9 @@ pub(crate) struct StoredTool {
     /// What it was declared as before; nothing in records of older versions.
     #[serde(default)]
     pub(crate) history: History,
+    /// At which revisions of its tenant's catalog it changed; 0 in records of older versions.
+    #[serde(default)]
+    pub(crate) since: Since,
 }
 
 impl StoredTool {
@@ -25,7 +28,7 @@ impl StoredTool {
     pub(crate) fn after(change: &CatalogChange, now: Timestamp) -> Self {
         let registration = Registration::clone(change.tool.registration());
         let history = History::clone(&change.history);
-        Self { registration, revision: change.revision, changed_at: now, history }
+        Self { registration, revision: change.revision, changed_at: now, history, since: change.since }
     }
 }
 

@@ -171,7 +171,7 @@ async fn read_catalogs(store: &dyn Store) -> Result<HashMap<TenantId, Catalog>, 
             let stored: StoredTool =
                 serde_json::from_slice(&stored.bytes).map_err(|error| unusable(error.to_string()))?;
             let catalog = catalogs.entry(tenant).or_insert_with(empty);
-            let restored = catalog.restore(&stored.registration, stored.revision, stored.history);
+            let restored = catalog.restore(&stored.registration, stored.revision, stored.history, stored.since);
             restored.map_err(|faults| unusable(first_of(&faults)))?;
         }
         match page.last() {

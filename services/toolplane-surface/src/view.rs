@@ -1,23 +1,18 @@
-//! A surface as it is stored, at one revision.
+//! A surface as it is stored, at one version.
 
 use toolplane_catalog::IndexedSurface;
-use toolplane_records::surface::ToolSurface;
 
-/// A surface at one revision.
+/// A surface at one version.
 #[derive(Debug)]
 pub(crate) struct View {
     indexed: IndexedSurface,
-    /// The record's version in the store.
+    /// The record's version in the store; 0 where there is no record.
     version: u64,
 }
 
 impl View {
-    pub(crate) fn new(surface: ToolSurface, version: u64) -> Self {
-        Self { indexed: IndexedSurface::new(surface), version }
-    }
-
-    pub(crate) fn surface(&self) -> &ToolSurface {
-        self.indexed.surface()
+    pub(crate) fn new(indexed: IndexedSurface, version: u64) -> Self {
+        Self { indexed, version }
     }
 
     pub(crate) fn indexed(&self) -> &IndexedSurface {

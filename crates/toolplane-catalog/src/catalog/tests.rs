@@ -137,9 +137,9 @@ fn a_retired_identity_stays_and_stays_taken() {
 #[test]
 fn a_restored_catalog_is_the_same() {
     let mut restored = Catalog::default();
-    restored.restore(&named("a", "one", &["uno"]), 7, History::default()).unwrap();
+    restored.restore(&named("a", "one", &["uno"]), 7, History::default(), Since::default()).unwrap();
     assert_eq!(restored.get(&ToolId::from_trusted("tool_a_one")).unwrap().revision, 7);
-    assert!(restored.restore(&named("b", "two", &["uno"]), 1, History::default()).is_err());
+    assert!(restored.restore(&named("b", "two", &["uno"]), 1, History::default(), Since::default()).is_err());
     assert_eq!((restored.len(), restored.is_empty()), (1, false));
 }
 

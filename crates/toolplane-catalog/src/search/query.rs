@@ -6,7 +6,7 @@ use toolplane_records::surface::{DeferredToolRef, HiddenTool, SearchResult};
 use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
-use crate::surface::{Availability, IndexedSurface, deferred_ref, lookup, standing};
+use crate::surface::{Availability, IndexedSurface, deferred_ref, lookup};
 use crate::violations::shown;
 
 /// Longest query that is looked at, in characters.
@@ -24,11 +24,7 @@ const MAX_SELECTED: usize = 100;
 pub fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
     let query: String = query.chars().take(MAX_QUERY_CHARS).collect();
     let query = query.trim();
-    let deferred = &surface.surface().deferred_tools;
-    let mut pending: Vec<String> = deferred.iter().map(|tool| tool.pending_provider_or_server.clone()).collect();
-    pending.retain(|provider| !provider.is_empty());
-    pending.sort();
-    pending.dedup();
+    let pending = surface.pending_providers(catalog);
     let found = match query.strip_prefix("select:") {
         Some(names) => select(surface, catalog, names),
         None => keywords(surface, catalog, query, limit),
@@ -39,7 +35,7 @@ pub fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: u
         query_type: if query.starts_with("select:") { "select" } else { "keyword" }.to_owned(),
         next_action: next_action(&found, &pending).to_owned(),
         matches: found.tools.iter().map(|tool| tool.tool_id.clone()).collect(),
-        total_deferred_tools: deferred.len() as u64,
+        total_deferred_tools: surface.counts(catalog, &|_| None).deferred as u64,
         pending_providers: pending,
         missing_names: found.missing,
         refs: found.tools.into_iter().chain(found.hidden).collect(),
@@ -75,7 +71,7 @@ fn select(surface: &IndexedSurface, catalog: &Catalog, names: &str) -> SelectedT
 fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SelectedTools {
     let named: Vec<&CatalogEntry> = match catalog.find(query) {
         Lookup::One(entry) => vec![entry],
-        Lookup::Ambiguous(sharing) => sharing.entries().filter(|entry| surface.shows(entry.tool_id())).collect(),
+        Lookup::Ambiguous(sharing) => sharing.entries().filter(|entry| surface.shows(entry)).collect(),
         Lookup::Unknown => Vec::new(),
     };
     let by_words = catalog.index().search(query);
@@ -88,12 +84,9 @@ fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usi
 
 /// The tool as the surface has it now, or why it is hidden.
 fn reference(surface: &IndexedSurface, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
-    Ok(match standing(surface, entry) {
+    Ok(match surface.standing(entry) {
         Availability::Hidden(_, tool) => return Err(tool),
-        Availability::Deferred(deferred) => {
-            let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
-            deferred_ref(entry, provider)
-        }
+        Availability::Deferred(provider) => deferred_ref(entry, provider),
         Availability::Stale(drift) => {
             let changed = drift.words().unwrap_or_default();
             let reason = format!("its schema changed since it was loaded: {changed}");

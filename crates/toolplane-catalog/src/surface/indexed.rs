@@ -1,99 +1,223 @@
-//! A surface with an index that makes one tool's place in it a matter of one look.
+//! A surface that is at hand: where each tool is in it is a matter of one look.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
-use toolplane_records::ids::ToolId;
-use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
+use serde::Deserialize;
+use toolplane_records::ids::SurfaceId;
+use toolplane_records::surface::{LoadedTool, ToolSurface};
+use toolplane_records::vocabulary::HiddenReason;
 
-use super::visibility::Hiding;
+use super::copied::CopiedSurface;
+use super::live::{FORM, LiveSurface, Place};
+use super::resolve::Availability;
+use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
+use super::visibility::{Hiding, hidden_now, hidden_tool};
+use crate::catalog::{Catalog, CatalogEntry};
+use crate::history::Drift;
+use crate::traits::Traits;
+use crate::validate::Checked;
 
-/// A surface, and where each of its tools is.
+/// A surface of either form.
 #[derive(Clone, Debug)]
-pub struct IndexedSurface {
-    surface: ToolSurface,
-    places: HashMap<ToolId, ListPosition>,
+pub struct IndexedSurface(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    Copied(Box<CopiedSurface>),
+    Live(Box<LiveSurface>),
 }
 
-/// Which list a tool is in, and where.
-#[derive(Clone, Copy, Debug)]
-enum ListPosition {
-    Loaded(usize),
-    Deferred(usize),
-    Blocked(usize),
-    Excluded(usize),
-}
-
-/// Where a tool is in a surface.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Membership<'s> {
-    Loaded(&'s LoadedTool),
-    Deferred(&'s DeferredToolRef),
-    Hidden(Hiding, &'s HiddenTool),
-    Outside,
+impl From<LiveSurface> for IndexedSurface {
+    fn from(surface: LiveSurface) -> Self {
+        Self(Form::Live(Box::new(surface)))
+    }
 }
 
 impl IndexedSurface {
-    /// Indexes `surface`. A tool in two lists counts as in the first of: loaded, deferred, blocked, excluded.
+    /// A surface that stays what this record says. A tool in two lists counts as in the first of: loaded, deferred, blocked,
+    /// excluded.
     pub fn new(surface: ToolSurface) -> Self {
-        let mut places = HashMap::with_capacity(surface.loaded_tools.len() + surface.deferred_tools.len());
-        for (at, tool) in surface.excluded_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), ListPosition::Excluded(at));
-        }
-        for (at, tool) in surface.blocked_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), ListPosition::Blocked(at));
-        }
-        for (at, tool) in surface.deferred_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), ListPosition::Deferred(at));
-        }
-        for (at, tool) in surface.loaded_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), ListPosition::Loaded(at));
-        }
-        Self { surface, places }
+        Self(Form::Copied(Box::new(CopiedSurface::new(surface))))
     }
 
-    /// The surface.
-    pub fn surface(&self) -> &ToolSurface {
-        &self.surface
+    /// The surface behind stored bytes, of this version or of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them as JSON.
+    pub fn read(stored: &[u8]) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Named {
+            #[serde(default)]
+            form: u32,
+        }
+        let Named { form } = serde_json::from_slice(stored)?;
+        if form == FORM {
+            return serde_json::from_slice::<LiveSurface>(stored).map(Self::from);
+        }
+        serde_json::from_slice(stored).map(Self::new)
     }
 
-    /// How many tools the surface knows of: what keeping it in memory costs.
+    /// The surface as bytes to be stored.
+    ///
+    /// # Errors
+    ///
+    /// A value that JSON cannot hold; records have none.
+    pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        match &self.0 {
+            Form::Copied(copied) => serde_json::to_vec(copied.surface()),
+            Form::Live(live) => serde_json::to_vec(live),
+        }
+    }
+
+    /// The surface's id.
+    pub fn id(&self) -> &SurfaceId {
+        match &self.0 {
+            Form::Copied(copied) => &copied.surface().surface_id,
+            Form::Live(live) => live.id(),
+        }
+    }
+
+    /// Grows with every change of the surface; of one that follows the catalog also with every change of that.
+    pub fn revision(&self, catalog: &Catalog) -> u64 {
+        match &self.0 {
+            Form::Copied(copied) => copied.surface().revision,
+            Form::Live(live) => live.revision(catalog),
+        }
+    }
+
+    /// How often the surface itself was changed, whatever the catalog did.
+    pub fn changes(&self) -> u64 {
+        match &self.0 {
+            Form::Copied(copied) => copied.surface().revision,
+            Form::Live(live) => live.changes(),
+        }
+    }
+
+    /// What keeping it in memory costs, in tools it names.
     pub fn weight(&self) -> usize {
-        self.places.len() + self.surface.tool_refs.len() + 1
-    }
-
-    /// The tool as it is among the loaded ones.
-    pub fn loaded(&self, id: &ToolId) -> Option<&LoadedTool> {
-        match self.place(id) {
-            Membership::Loaded(tool) => Some(tool),
-            _ => None,
+        match &self.0 {
+            Form::Copied(copied) => copied.weight(),
+            Form::Live(live) => live.weight(),
         }
     }
 
-    /// The tool as it is among the deferred ones.
-    pub fn deferred(&self, id: &ToolId) -> Option<&DeferredToolRef> {
-        match self.place(id) {
-            Membership::Deferred(tool) => Some(tool),
-            _ => None,
+    /// The surface without its tools.
+    pub fn head(&self, catalog: &Catalog) -> ToolSurface {
+        match &self.0 {
+            Form::Copied(copied) => copied.head(),
+            Form::Live(live) => live.head(catalog),
+        }
+    }
+
+    /// How many tools it has of each kind now.
+    pub fn counts(&self, catalog: &Catalog, shut: Shut<'_>) -> SurfaceCounts {
+        match &self.0 {
+            Form::Copied(copied) => {
+                let mut counts = SurfaceCounts::default();
+                copied.tools(catalog, shut).iter().for_each(|tool| *counts.of(tool.position().list) += 1);
+                counts
+            }
+            Form::Live(live) => live.counts(catalog, shut),
+        }
+    }
+
+    /// Its tools as they are now, behind `after` or from the first one on: loaded, deferred, blocked, excluded. Each is where
+    /// it belongs now: one that was retired, disabled or lost its setup is hidden with its reason, deferred ones are
+    /// described as they are declared, and a loaded one says what of its schema changed since it was loaded.
+    pub fn tools<'c>(
+        &'c self,
+        catalog: &'c Catalog,
+        shut: Shut<'c>,
+        after: Option<&Position>,
+    ) -> Box<dyn Iterator<Item = SurfaceTool> + 'c> {
+        match &self.0 {
+            Form::Copied(copied) => {
+                let tools = copied.tools(catalog, shut);
+                let told = after.map_or(0, |after| {
+                    tools.iter().position(|tool| tool.position() == *after).map_or(tools.len(), |at| at + 1)
+                });
+                Box::new(tools.into_iter().skip(told))
+            }
+            Form::Live(live) => live.tools(catalog, shut, after),
+        }
+    }
+
+    /// The whole surface as it is now, as the standard's record.
+    pub fn record(&self, catalog: &Catalog, shut: Shut<'_>) -> ToolSurface {
+        filled(self.head(catalog), self.tools(catalog, shut, None))
+    }
+
+    /// A tool that is loaded here, by the declaration it was loaded by.
+    pub fn loaded(&self, entry: &CatalogEntry) -> Option<LoadedTool> {
+        match &self.0 {
+            Form::Copied(copied) => copied.loaded(entry.tool_id()).cloned(),
+            Form::Live(live) => {
+                let is_loaded = matches!(live.place(entry), Place::Loaded);
+                is_loaded.then(|| live.loaded(entry).0)
+            }
         }
     }
 
     /// Whether the tool is loaded or deferred here.
-    pub fn shows(&self, id: &ToolId) -> bool {
-        matches!(self.places.get(id), Some(ListPosition::Loaded(_) | ListPosition::Deferred(_)))
+    pub fn shows(&self, entry: &CatalogEntry) -> bool {
+        match &self.0 {
+            Form::Copied(copied) => copied.shows(entry.tool_id()),
+            Form::Live(live) => matches!(live.place(entry), Place::Deferred(_) | Place::Loaded),
+        }
     }
 
-    pub(super) fn place(&self, id: &ToolId) -> Membership<'_> {
-        let surface = &self.surface;
-        let place = self.places.get(id).and_then(|index| match *index {
-            ListPosition::Loaded(at) => surface.loaded_tools.get(at).map(Membership::Loaded),
-            ListPosition::Deferred(at) => surface.deferred_tools.get(at).map(Membership::Deferred),
-            ListPosition::Blocked(at) => {
-                surface.blocked_tools.get(at).map(|tool| Membership::Hidden(Hiding::Blocked, tool))
+    /// The providers that deferred tools still wait for.
+    pub fn pending_providers(&self, catalog: &Catalog) -> Vec<String> {
+        let waited_for: BTreeSet<&str> = match &self.0 {
+            Form::Copied(copied) => copied.pending_providers().collect(),
+            Form::Live(live) => live.pending_providers(catalog).collect(),
+        };
+        waited_for.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether the surface may show the tool and it can be used at all; for suggesting names without the catalog.
+    pub(super) fn may_show(&self, tool: &Checked) -> bool {
+        let registration = tool.registration();
+        match &self.0 {
+            Form::Copied(copied) => {
+                copied.shows(&registration.declaration.tool_id) && hidden_now(&Traits::of(registration)).is_none()
             }
-            ListPosition::Excluded(at) => {
-                surface.excluded_tools.get(at).map(|tool| Membership::Hidden(Hiding::Excluded, tool))
+            Form::Live(live) => live.may_show(tool),
+        }
+    }
+
+    /// The state of a tool, by what the catalog says now.
+    pub(crate) fn standing(&self, entry: &CatalogEntry) -> Availability<'_> {
+        let live = match &self.0 {
+            Form::Copied(copied) => return copied.standing(entry),
+            Form::Live(live) => live,
+        };
+        match live.place(entry) {
+            Place::Hidden((hiding, reason, message)) => {
+                Availability::Hidden(hiding, hidden_tool(&entry.tool, reason, message))
             }
-        });
-        place.unwrap_or(Membership::Outside)
+            Place::Deferred(provider) => Availability::Deferred(provider),
+            Place::Loaded => match live.loaded(entry).1 {
+                Drift::None => Availability::Loaded,
+                drift => Availability::Stale(drift),
+            },
+            Place::Outside => {
+                let message = "is not part of this surface, which was made for other tools: make a surface with it \
+                               (CreateSurface)";
+                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, message.to_owned());
+                Availability::Hidden(Hiding::Excluded, tool)
+            }
+        }
+    }
+
+    /// The surface after these tools were loaded, its revision grown by one if there are any; one that was loaded before is
+    /// known by its new declaration, at its place.
+    #[must_use]
+    pub fn after_loading(&self, fresh: Vec<LoadedTool>) -> Self {
+        match &self.0 {
+            Form::Copied(copied) => Self(Form::Copied(Box::new(copied.after_loading(fresh)))),
+            Form::Live(live) => Self(Form::Live(Box::new(live.after_loading(fresh)))),
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Loading deferred tools into a surface.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use toolplane_records::ids::ToolId;
-use toolplane_records::surface::{HiddenTool, LoadedTool, ToolSurface};
+use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::LoadingState;
 
 use super::indexed::IndexedSurface;
+use super::record::loaded_now;
 use super::resolve::{Resolution, resolve};
-use super::select::loaded;
 use crate::catalog::{Catalog, CatalogEntry};
 
 /// The outcome for one name.
@@ -34,25 +34,25 @@ pub enum LoadOutcome {
 
 /// Loads the tools behind `names`, each given as in [`resolve`].
 ///
-/// Gives back the surface after it, its revision grown by one if anything was loaded, and the outcome for each name in
-/// order. A tool that was declared anew since it was loaded is loaded again. Names that cannot be loaded do not keep
-/// others from being loaded.
+/// Gives back what is to be loaded, in order, and the outcome for each name; [`IndexedSurface::after_loading`] is the surface with
+/// it. A tool that was declared anew since it was loaded is loaded again. Names that cannot be loaded do not keep others
+/// from being loaded.
 pub fn load(
     surface: &IndexedSurface,
     catalog: &Catalog,
     names: &[String],
     now: Timestamp,
-) -> (ToolSurface, Vec<(String, LoadOutcome)>) {
-    let mut fresh: HashMap<ToolId, LoadedTool> = HashMap::new();
-    let mut order = Vec::new();
+) -> (Vec<LoadedTool>, Vec<(String, LoadOutcome)>) {
+    let mut fresh: Vec<LoadedTool> = Vec::new();
+    let mut taken: HashSet<ToolId> = HashSet::new();
     let mut outcomes = Vec::with_capacity(names.len());
     for name in names {
         let mut take = |entry: &CatalogEntry| {
             let id = entry.tool_id().clone();
-            if fresh.insert(id.clone(), loaded(entry, now)).is_some() {
+            if !taken.insert(id.clone()) {
                 return LoadOutcome::AlreadyLoaded(id);
             }
-            order.push(id.clone());
+            fresh.push(loaded_now(entry, now));
             LoadOutcome::Loaded(id)
         };
         let outcome = match resolve(surface, catalog, name, None) {
@@ -72,21 +72,10 @@ pub fn load(
         };
         outcomes.push((name.clone(), outcome));
     }
-    let mut after = surface.surface().clone();
-    if !fresh.is_empty() {
-        after.revision = after.revision.saturating_add(1);
-        after.deferred_tools.retain(|tool| !fresh.contains_key(&tool.tool_id));
-        for tool in &mut after.loaded_tools {
-            if let Some(anew) = fresh.remove(&tool.tool_id) {
-                *tool = anew;
-            }
-        }
-        after.loaded_tools.extend(order.iter().filter_map(|id| fresh.remove(id)));
-    }
-    (after, outcomes)
+    (fresh, outcomes)
 }
 
 /// Whether the surface knows the tool by exactly the declaration it has.
 fn is_as_loaded(surface: &IndexedSurface, entry: &CatalogEntry) -> bool {
-    surface.loaded(entry.tool_id()).is_some_and(|tool| tool.digest == Some(entry.tool.digest()))
+    surface.loaded(entry).is_some_and(|tool| tool.digest == Some(entry.tool.digest()))
 }

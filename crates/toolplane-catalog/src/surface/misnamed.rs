@@ -4,6 +4,7 @@ use toolplane_records::error::FieldViolation;
 
 use super::visibility::hidden_now;
 use crate::similar::{Effort, NameIndex};
+use crate::traits::Traits;
 use crate::violations::shown;
 
 /// Most names that are told apart; the others are counted.
@@ -46,7 +47,8 @@ impl Misnamed {
             let description = match could_be {
                 Some(tools) => format!("`{short}` could be any of {tools}"),
                 None => {
-                    let similar = names.similar(&name, &mut effort, |tool| hidden_now(tool).is_none());
+                    let similar = names
+                        .similar(&name, &mut effort, |tool| hidden_now(&Traits::of(tool.registration())).is_none());
                     let hint =
                         if similar.is_empty() { String::new() } else { format!("; similar: {}", similar.join(", ")) };
                     format!("`{short}` is not a registered tool{hint}")

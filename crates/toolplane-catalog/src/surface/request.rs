@@ -76,45 +76,62 @@ pub struct BlockedName {
 }
 
 /// Everything a surface is decided from, beside the catalog.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SurfaceRequest {
     /// Owner.
     pub tenant: TenantId,
     /// Where the surface applies.
     pub scope: SurfaceScope,
     /// Who asks for it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub producer: String,
     /// Tools to consider, by any of their names. Empty, with `namespaces` empty too: the whole catalog.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_refs: Vec<String>,
     /// Namespaces to consider, each with the namespaces below it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<String>,
     /// Tools to load at once, by name; they are considered even if nothing else selects them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub load: Vec<String>,
     /// Tools that must not be used. Stronger than `load`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<BlockedName>,
     /// Loading or deferring.
+    #[serde(default)]
     pub defer: DeferPolicy,
     /// Credentials that are available.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub credentials: BTreeSet<String>,
     /// Feature gates that are on.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub feature_gates: BTreeSet<String>,
     /// Who uses the surface.
+    #[serde(default)]
     pub role: RoleConstraints,
     /// What the model supports.
+    #[serde(default)]
     pub model: ModelCapabilities,
     /// Capabilities every tool must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capability_requirements: Vec<String>,
     /// Providers still connecting: namespace (with those below it) to provider.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pending_providers: BTreeMap<String, String>,
     /// How tools may be selected, in the caller's words; carried as it is beside what the surface was selected by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection_policy: Option<JsonPayload>,
     /// `auto`, `none`, `required` or a tool; carried as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_tool_choice: Option<JsonPayload>,
     /// Adjacent policies; carried as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_refs: Vec<String>,
     /// Runtime, session, task or sandbox refs; carried as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtime_refs: Vec<String>,
     /// Why the surface is made; carried as it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub surface_reason: String,
 }
 
@@ -146,7 +163,7 @@ impl SurfaceRequest {
 }
 
 /// Whether `namespace` is one of these or below one.
-pub(super) fn within_any(namespace: &str, any: &HashSet<&str>) -> bool {
+pub(super) fn within_any(namespace: &str, any: &HashSet<String>) -> bool {
     let ends = namespace.match_indices('.').map(|(at, _)| at).chain([namespace.len()]);
     !any.is_empty() && ends.into_iter().any(|end| any.contains(&namespace[..end]))
 }

@@ -2,14 +2,13 @@
 
 use toolplane_records::payload::Digest;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool};
-use toolplane_records::vocabulary::HiddenReason;
 
-use super::indexed::{IndexedSurface, Membership};
-use super::visibility::{Hiding, hidden_now, hidden_tool};
+use super::indexed::IndexedSurface;
+use super::record::deferred_ref;
+use super::visibility::Hiding;
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::history::Drift;
 use crate::similar::{Effort, NameIndex};
-use crate::validate::Checked;
 
 /// What a name means in a surface.
 #[derive(Clone, Debug)]
@@ -39,14 +38,14 @@ pub fn resolve<'a>(
     known: Option<&Digest>,
 ) -> Resolution<'a> {
     let Some(entry) = lookup(surface, catalog, name) else { return Resolution::Unknown };
-    match (standing(surface, entry), known) {
+    match (surface.standing(entry), known) {
         (Availability::Loaded, None) => Resolution::Callable(entry),
         (Availability::Stale(drift), None) => Resolution::Changed(entry, drift),
         (Availability::Loaded | Availability::Stale(_), Some(known)) => match entry.since(known) {
             Drift::None => Resolution::Callable(entry),
             drift => Resolution::Changed(entry, drift),
         },
-        (Availability::Deferred(deferred), _) => Resolution::NotLoaded(Box::new(deferred.clone())),
+        (Availability::Deferred(provider), _) => Resolution::NotLoaded(Box::new(deferred_ref(entry, provider))),
         (Availability::Hidden(Hiding::Blocked, tool), _) => Resolution::Blocked(tool),
         (Availability::Hidden(Hiding::Excluded, tool), _) => Resolution::Excluded(tool),
     }
@@ -58,31 +57,9 @@ pub(crate) enum Availability<'s> {
     Loaded,
     /// Loaded, and its schema changed since.
     Stale(Drift),
-    Deferred(&'s DeferredToolRef),
+    /// To be discovered, or waiting for this provider.
+    Deferred(Option<&'s str>),
     Hidden(Hiding, HiddenTool),
-}
-
-pub(crate) fn standing<'s>(surface: &'s IndexedSurface, entry: &CatalogEntry) -> Availability<'s> {
-    let place = surface.place(entry.tool_id());
-    if let Membership::Hidden(hiding, tool) = place {
-        return Availability::Hidden(hiding, tool.clone());
-    }
-    if let Some((hiding, tool)) = hidden_now(&entry.tool) {
-        return Availability::Hidden(hiding, tool);
-    }
-    match place {
-        Membership::Loaded(loaded) => match loaded.digest.as_ref().map_or(Drift::None, |digest| entry.since(digest)) {
-            Drift::None => Availability::Loaded,
-            drift => Availability::Stale(drift),
-        },
-        Membership::Deferred(deferred) => Availability::Deferred(deferred),
-        Membership::Hidden(..) | Membership::Outside => {
-            let message = "is not part of this surface; it was registered later, or the surface was made for other \
-                           tools: make a surface with it (CreateSurface)";
-            let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, message.to_owned());
-            Availability::Hidden(Hiding::Excluded, tool)
-        }
-    }
 }
 
 /// The tool a name means in the surface: a bare name shared by several tools means the one the surface shows.
@@ -91,7 +68,7 @@ pub(crate) fn lookup<'a>(surface: &IndexedSurface, catalog: &'a Catalog, name: &
         Lookup::One(entry) => Some(entry),
         Lookup::Unknown => None,
         Lookup::Ambiguous(sharing) => {
-            let mut shown = sharing.entries().filter(|entry| surface.shows(entry.tool_id()));
+            let mut shown = sharing.entries().filter(|entry| surface.shows(entry));
             shown.next().filter(|_| shown.next().is_none())
         }
     }
@@ -99,6 +76,5 @@ pub(crate) fn lookup<'a>(surface: &IndexedSurface, catalog: &'a Catalog, name: &
 
 /// Full names of up to three tools of the surface that may have been meant by `name`, which leads nowhere.
 pub fn similar_in(surface: &IndexedSurface, names: &NameIndex, name: &str, effort: &mut Effort) -> Vec<String> {
-    let usable = |tool: &Checked| surface.shows(&tool.registration().declaration.tool_id) && hidden_now(tool).is_none();
-    names.similar(name, effort, usable)
+    names.similar(name, effort, |tool| surface.may_show(tool))
 }

@@ -1,5 +1,7 @@
 //! Surfaces: every tool is on one list, every hidden one says why, and nothing unseen can be called.
 
+mod live;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -19,21 +21,45 @@ fn request() -> SurfaceRequest {
     SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Session)
 }
 
-fn resolve<'a>(surface: &ToolSurface, catalog: &'a Catalog, name: &str) -> Resolution<'a> {
-    super::resolve(&IndexedSurface::new(surface.clone()), catalog, name, None)
+/// A surface, and its record as it was at that moment.
+#[derive(Clone, Debug)]
+struct Shown {
+    indexed: IndexedSurface,
+    record: ToolSurface,
 }
 
-fn load(
-    surface: &ToolSurface,
-    catalog: &Catalog,
-    names: &[String],
-    now: Timestamp,
-) -> (ToolSurface, Vec<(String, LoadOutcome)>) {
-    super::load(&IndexedSurface::new(surface.clone()), catalog, names, now)
+impl Shown {
+    fn of(indexed: IndexedSurface, catalog: &Catalog) -> Self {
+        // Stored and read back it is the same.
+        let indexed = IndexedSurface::read(&indexed.write().unwrap()).unwrap();
+        Self { record: now(&indexed, catalog), indexed }
+    }
 }
 
-fn make(catalog: &Catalog, request: &SurfaceRequest) -> ToolSurface {
-    select(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000)).unwrap()
+impl std::ops::Deref for Shown {
+    type Target = ToolSurface;
+
+    fn deref(&self) -> &ToolSurface {
+        &self.record
+    }
+}
+
+fn now(surface: &IndexedSurface, catalog: &Catalog) -> ToolSurface {
+    surface.record(catalog, &|_| None)
+}
+
+fn resolve<'a>(surface: &Shown, catalog: &'a Catalog, name: &str) -> Resolution<'a> {
+    super::resolve(&surface.indexed, catalog, name, None)
+}
+
+fn load(surface: &Shown, catalog: &Catalog, names: &[String], now: Timestamp) -> (Shown, Vec<(String, LoadOutcome)>) {
+    let (fresh, outcomes) = super::load(&surface.indexed, catalog, names, now);
+    (Shown::of(surface.indexed.after_loading(fresh), catalog), outcomes)
+}
+
+fn make(catalog: &Catalog, request: &SurfaceRequest) -> Shown {
+    let made = LiveSurface::make(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000));
+    Shown::of(made.unwrap().into(), catalog)
 }
 
 fn names(surface: &ToolSurface) -> (Vec<&str>, Vec<&str>) {
@@ -175,9 +201,9 @@ fn what_the_caller_says_of_model_and_role_is_kept() {
     request.role = serde_json::from_value(json!({ "subagent": true, "team": "red" })).unwrap();
     let surface = make(&catalog(&[]), &request);
     let kept = json!({ "content_types": ["text"], "parallel_calls": true });
-    assert_eq!(surface.model_capabilities.unwrap().to_value(), kept);
+    assert_eq!(surface.record.model_capabilities.unwrap().to_value(), kept);
     let kept = json!({ "subagent": true, "interactive": false, "team": "red" });
-    assert_eq!(surface.role_constraints.unwrap().to_value(), kept);
+    assert_eq!(surface.record.role_constraints.unwrap().to_value(), kept);
 }
 
 #[test]
@@ -247,7 +273,7 @@ fn loading_makes_callable() {
     assert_eq!(after.loaded_tools[0].loaded_at, Some(Timestamp::from_millis(2000)));
     assert!(matches!(resolve(&after, &catalog, "one"), Resolution::Callable(_)));
     let (again, _) = load(&after, &catalog, &asked, Timestamp::from_millis(3000));
-    assert_eq!(again, after);
+    assert_eq!(again.record, after.record);
 }
 
 #[test]
@@ -261,7 +287,7 @@ fn a_connecting_provider_is_waited_for() {
     assert_eq!(surface.deferred_tools[0].loading_state, LoadingState::PendingProvider);
     let (after, outcomes) = load(&surface, &catalog, &strings(&["issues"]), Timestamp::default());
     assert!(matches!(&outcomes[0].1, LoadOutcome::Pending { provider, .. } if provider == "github-server"));
-    assert_eq!(after, surface);
+    assert_eq!(after.record, surface.record);
 }
 
 #[test]
@@ -299,8 +325,7 @@ fn only_shown_tools_are_suggested() {
     ];
     let catalog = catalog(&tools);
     let surface = make(&catalog, &request());
-    let surface = IndexedSurface::new(surface);
-    let similar = |name: &str| similar_in(&surface, catalog.similar(), name, &mut Effort::of_one_request());
+    let similar = |name: &str| similar_in(&surface.indexed, catalog.similar(), name, &mut Effort::of_one_request());
     assert_eq!(similar("readFile"), ["files.read_file", "files.read_files"]);
     assert_eq!(similar("files__read__file"), ["files.read_file", "files.read_files"]);
     assert_eq!(similar("fech"), ["web.fetch"]);
@@ -342,9 +367,9 @@ fn a_changed_schema_has_to_be_loaded_again() {
     let id = ToolId::from_trusted("tool_a_one");
     assert_eq!(outcomes[0].1, LoadOutcome::Loaded(id.clone()));
     assert_eq!(outcomes[1].1, LoadOutcome::AlreadyLoaded(id));
-    assert_eq!((after.revision, after.loaded_tools.len()), (surface.revision + 1, 2));
+    assert_eq!((after.revision, after.loaded_tools.len()), (surface.revision + 2, 2), "the change, and loading it");
     assert!(matches!(resolve(&after, &catalog, "one"), Resolution::Callable(_)));
-    let indexed = IndexedSurface::new(after);
+    let indexed = after.indexed;
     assert!(matches!(super::resolve(&indexed, &catalog, "one", Some(&known)), Resolution::Changed(..)));
     let nobodys = toolplane_records::payload::Digest::of(b"");
     let forgotten = super::resolve(&indexed, &catalog, "one", Some(&nobodys));
@@ -361,7 +386,8 @@ fn another_description_changes_no_schema() {
     described.declaration.description = "does it better".to_owned();
     register(&mut catalog, described);
     assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
-    assert_eq!(IndexedSurface::new(surface.clone()).now(&catalog), surface);
+    let same = ToolSurface { revision: surface.revision, ..now(&surface.indexed, &catalog) };
+    assert_eq!(same, surface.record);
     // Loading takes the new declaration in.
     let (after, outcomes) = load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(9));
     assert!(matches!(outcomes[0].1, LoadOutcome::Loaded(_)));
@@ -386,7 +412,7 @@ fn a_surface_tells_the_state_of_now() {
     let mut renamed = lazy();
     renamed.declaration.search_hint = "sleeps".to_owned();
     register(&mut catalog, renamed);
-    let now = IndexedSurface::new(surface.clone()).now(&catalog);
+    let now = now(&surface.indexed, &catalog);
     assert_eq!(names(&now), (vec!["a.one"], vec!["a.lazy"]));
     assert!(now.loaded_tools[0].changed.as_deref().unwrap().contains("`/n` changed"));
     assert_eq!(now.deferred_tools[0].search_hint, "sleeps");
@@ -394,7 +420,7 @@ fn a_surface_tells_the_state_of_now() {
     let retired = |name: &str| (name.to_owned(), HiddenReason::Retired);
     assert_eq!(hidden(&now.excluded_tools), [retired("a.gone"), retired("a.other")]);
     assert_eq!(hidden(&now.blocked_tools), [("a.off".to_owned(), HiddenReason::SetupRequired)]);
-    assert_eq!(now.revision, surface.revision, "nothing was changed");
+    assert_eq!(now.revision, surface.revision + 5, "as many tools were changed");
 }
 
 /// What a request lists is looked up, not walked through for every tool.

@@ -1,12 +1,10 @@
 //! Why a tool is kept out of a surface. Every answer carries the standard's machine-readable reason.
 
-use toolplane_records::interface::SafetyFact;
 use toolplane_records::surface::HiddenTool;
 use toolplane_records::vocabulary::{HiddenReason, ToolKind, ToolLifecycle};
 
 use super::request::SurfaceRequest;
-use crate::catalog::CatalogEntry;
-use crate::registration::Registration;
+use crate::traits::Traits;
 use crate::validate::Checked;
 
 /// On which list of the surface a hidden tool is.
@@ -21,38 +19,28 @@ pub(crate) enum Hiding {
 /// Why and how a tool is hidden.
 pub(crate) type Hidden = (Hiding, HiddenReason, String);
 
-/// Why the tool is hidden from the surface asked for; `named` if the request names it, `blocked` with the message it
-/// blocks it with.
+/// Why a tool of these traits is hidden from the surface asked for; `named` if the request names it, `blocked` with the
+/// message it blocks it with.
 ///
 /// The first reason in this order counts: retired, blocked by name, lifecycle, features, role, model, capabilities, setup.
-pub(super) fn hidden(
-    entry: &CatalogEntry,
-    request: &SurfaceRequest,
-    named: bool,
-    blocked: Option<&str>,
-) -> Option<Hidden> {
-    let registration = entry.tool.registration();
-    let retired = registration.lifecycle() == ToolLifecycle::Retired;
+pub(super) fn hidden(traits: &Traits, request: &SurfaceRequest, named: bool, blocked: Option<&str>) -> Option<Hidden> {
+    let retired = traits.lifecycle == ToolLifecycle::Retired;
     let by_name = blocked.filter(|_| !retired).map(|message| {
         let message = if message.is_empty() { "is blocked by name in this surface" } else { message };
         (Hiding::Blocked, HiddenReason::PolicyBlocked, message.to_owned())
     });
     by_name
-        .or_else(|| by_lifecycle(registration, named))
-        .or_else(|| by_feature(registration, request))
-        .or_else(|| by_role(registration, request))
-        .or_else(|| by_model(registration, request))
-        .or_else(|| by_capability(registration, request))
-        .or_else(|| by_credentials(registration, request))
+        .or_else(|| by_lifecycle(traits, named))
+        .or_else(|| by_feature(traits, request))
+        .or_else(|| by_role(traits, request))
+        .or_else(|| by_model(traits, request))
+        .or_else(|| by_capability(traits, request))
+        .or_else(|| by_credentials(traits, request))
 }
 
 /// Why a tool of an existing surface can no longer be used, whatever the surface was made for.
-pub(crate) fn hidden_now(tool: &Checked) -> Option<(Hiding, HiddenTool)> {
-    let registration = tool.registration();
-    let switched_off = registration.interface.as_ref().and_then(|interface| interface.is_enabled.as_ref());
-    let switched_off = (switched_off == Some(&SafetyFact::Known(false))).then(disabled);
-    let (hiding, reason, message) = by_lifecycle(registration, true).or(switched_off)?;
-    Some((hiding, hidden_tool(tool, reason, message)))
+pub(crate) fn hidden_now(traits: &Traits) -> Option<Hidden> {
+    by_lifecycle(traits, true).or_else(|| traits.disabled.then(disabled))
 }
 
 pub(crate) fn hidden_tool(tool: &Checked, reason: HiddenReason, message: String) -> HiddenTool {
@@ -68,8 +56,8 @@ fn disabled() -> Hidden {
     (Hiding::Excluded, HiddenReason::FeatureDisabled, "is disabled".to_owned())
 }
 
-fn by_lifecycle(registration: &Registration, named: bool) -> Option<Hidden> {
-    match registration.lifecycle() {
+fn by_lifecycle(traits: &Traits, named: bool) -> Option<Hidden> {
+    match traits.lifecycle {
         ToolLifecycle::Retired => excluded(HiddenReason::Retired, "is retired"),
         ToolLifecycle::Disabled => Some(disabled()),
         ToolLifecycle::Draft => excluded(HiddenReason::NotSelected, "is a draft"),
@@ -84,33 +72,27 @@ fn by_lifecycle(registration: &Registration, named: bool) -> Option<Hidden> {
     }
 }
 
-fn by_feature(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
-    let interface = registration.interface.as_ref()?;
-    let switch = match &interface.is_enabled {
-        Some(SafetyFact::Known(false)) => return Some(disabled()),
-        Some(SafetyFact::Rule(rule)) => rule.strip_prefix("feature:"),
-        Some(SafetyFact::Known(true)) | None => None,
-    };
-    let gates = interface.feature_gate_refs.iter().map(String::as_str).chain(switch);
-    let off = gates.into_iter().find(|gate| !request.feature_gates.contains(*gate))?;
+fn by_feature(traits: &Traits, request: &SurfaceRequest) -> Option<Hidden> {
+    if traits.disabled {
+        return Some(disabled());
+    }
+    let off = traits.gates.iter().find(|gate| !request.feature_gates.contains(*gate))?;
     excluded(HiddenReason::FeatureDisabled, format!("needs the feature gate `{off}`, which is off"))
 }
 
-fn by_role(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
+fn by_role(traits: &Traits, request: &SurfaceRequest) -> Option<Hidden> {
     let subagent = request.role.subagent || request.role.role == "subagent";
-    if subagent && registration.declaration.tool_kind == ToolKind::PeerAgentTool {
+    if subagent && traits.tool_kind == ToolKind::PeerAgentTool {
         return excluded(HiddenReason::RecursiveToolForbidden, "starts another agent, which a subagent may not do");
     }
-    let needs_person = registration.interface.as_ref().and_then(|interface| interface.requires_user_interaction);
-    if needs_person == Some(true) && !request.role.interactive {
+    if traits.needs_person && !request.role.interactive {
         return excluded(HiddenReason::RoleNotAllowed, "needs a person, and this surface is not interactive");
     }
     None
 }
 
-fn by_model(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
-    let mode = registration.contract().and_then(|contract| contract.argument_mode);
-    if let (Some(mode), Some(supported)) = (mode, &request.model.argument_modes)
+fn by_model(traits: &Traits, request: &SurfaceRequest) -> Option<Hidden> {
+    if let (Some(mode), Some(supported)) = (traits.argument_mode, &request.model.argument_modes)
         && !supported.contains(&mode)
     {
         return excluded(
@@ -118,8 +100,7 @@ fn by_model(registration: &Registration, request: &SurfaceRequest) -> Option<Hid
             format!("takes `{mode}` arguments, which the model cannot give"),
         );
     }
-    let supported = request.model.content_types.as_ref()?;
-    let given = &registration.declaration.output_contract.as_ref()?.content_types;
+    let (supported, given) = (request.model.content_types.as_ref()?, &traits.content_types);
     if given.is_empty() || given.iter().any(|kind| supported.contains(kind)) {
         return None;
     }
@@ -129,15 +110,13 @@ fn by_model(registration: &Registration, request: &SurfaceRequest) -> Option<Hid
     )
 }
 
-fn by_capability(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
-    let has = &registration.declaration.capability_refs;
-    let missing = request.capability_requirements.iter().find(|required| !has.contains(required))?;
+fn by_capability(traits: &Traits, request: &SurfaceRequest) -> Option<Hidden> {
+    let missing = request.capability_requirements.iter().find(|required| !traits.capabilities.contains(required))?;
     excluded(HiddenReason::CapabilityMissing, format!("does not have the capability `{missing}`"))
 }
 
-fn by_credentials(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
-    let required = &registration.interface.as_ref()?.required_credentials;
-    let missing = required.iter().find(|name| !request.credentials.contains(*name))?;
+fn by_credentials(traits: &Traits, request: &SurfaceRequest) -> Option<Hidden> {
+    let missing = traits.credentials.iter().find(|name| !request.credentials.contains(*name))?;
     let message = format!("needs the credential `{missing}`, which is not available");
     Some((Hiding::Blocked, HiddenReason::CredentialMissing, message))
 }

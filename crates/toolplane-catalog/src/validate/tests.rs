@@ -343,6 +343,6 @@ fn words_of_outputs_are_refused_anew_and_kept_where_they_were_taken() {
         }
         assert!(found(&tool).iter().any(|fault| fault.field == field), "{field}: {:?}", found(&tool));
         let mut catalog = crate::Catalog::new(CatalogLimits::default());
-        catalog.restore(&registration(&tool), 1, crate::History::default()).unwrap();
+        catalog.restore(&registration(&tool), 1, crate::History::default(), crate::Since::default()).unwrap();
     }
 }

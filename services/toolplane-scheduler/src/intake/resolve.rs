@@ -175,10 +175,11 @@ impl SurfacePeer {
             match &change.subject {
                 Some(v1::catalog_change::Subject::ToolId(tool_id)) => {
                     let concerns = |tool: &CallableTool| tool.registration.declaration.tool_id.as_str() == tool_id;
-                    // A new tool may share a name with one that was found by it: only the default surface gets new tools.
-                    let shared =
-                        |place: &ToolAddress| place.surface_id.is_default() && place.tenant.as_str() == change.tenant;
-                    self.0.places.retain(|place, tool| !concerns(tool) && !shared(place));
+                    // A tool that was found by its bare name may have to share that with a new one.
+                    let shared = |place: &ToolAddress, tool: &CallableTool| {
+                        place.tenant.as_str() == change.tenant && *place.name == tool.registration.declaration.name
+                    };
+                    self.0.places.retain(|place, tool| !concerns(tool) && !shared(place, tool));
                     self.0.versions.retain(|_, tool| !concerns(tool));
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {

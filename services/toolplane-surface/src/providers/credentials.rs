@@ -9,15 +9,11 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::Registration;
+use toolplane_catalog::{Registration, Traits};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::{TenantId, ToolId};
-use toolplane_records::provider::provider_of;
-use toolplane_records::surface::{HiddenTool, ToolSurface};
-use toolplane_records::vocabulary::HiddenReason;
 use toolplane_runtime::client::Peer;
 
 use super::calls::workers;
@@ -63,30 +59,18 @@ impl Registry {
     /// Why a tool lacks a credential; nothing when it lacks none that is known of.
     pub(super) fn lacks_credential(&self, tool: &Registration) -> Option<ToolError> {
         let wanted = &tool.permission_profile.as_ref()?.credential_refs;
-        let missing = self.0.credentials.missing(wanted)?;
-        let error = ToolError::of(codes::CREDENTIAL_MISSING, format!("no worker has the credential `{missing}`"));
+        let error = ToolError::of(codes::CREDENTIAL_MISSING, self.missing(wanted)?);
         Some(ToolError { side_effects: Some("none".to_owned()), ..error })
     }
 
-    /// Puts the tools of providers that lack a credential among the blocked ones of a surface, as it is answered.
-    pub(crate) fn hide_without_credential(&self, tenant: &TenantId, surface: &mut ToolSurface) {
-        let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        let lacks = |tool_id: &ToolId| {
-            provider_of(tool_id)?;
-            self.lacks_credential(catalog.get(tool_id)?.tool.registration())
-        };
-        let ToolSurface { loaded_tools, deferred_tools, blocked_tools, .. } = surface;
-        let mut is_shown = |tool_id: &ToolId, name: &String| match lacks(tool_id) {
-            Some(ToolError { message, .. }) => {
-                let (tool_id, name) = (tool_id.clone(), name.clone());
-                blocked_tools.push(HiddenTool { tool_id, name, reason: HiddenReason::CredentialMissing, message });
-                false
-            }
-            None => true,
-        };
-        loaded_tools.retain(|tool| is_shown(&tool.tool_id, &tool.name));
-        deferred_tools.retain(|tool| is_shown(&tool.tool_id, &tool.name));
+    /// What keeps tools of providers from being used right now, in words: a surface has them among the blocked ones.
+    pub(crate) fn shut(&self, traits: &Traits) -> Option<String> {
+        traits.provider.as_ref()?;
+        self.missing(&traits.worker_credentials)
+    }
+
+    fn missing(&self, wanted: &[String]) -> Option<String> {
+        self.0.credentials.missing(wanted).map(|missing| format!("no worker has the credential `{missing}`"))
     }
 
     /// Whether a tool of any provider lacks a credential, and whether any needs one.

@@ -19,17 +19,22 @@ impl Registry {
         result.pending_providers.extend(awaited);
         result.pending_providers.sort();
         result.pending_providers.dedup();
-        self.mark(tenant, &mut result.refs, now);
+        self.mark(tenant, result.refs.iter_mut(), now);
         if result.matches.is_empty() && !result.pending_providers.is_empty() {
             "wait_for_provider".clone_into(&mut result.next_action);
         }
     }
 
     /// Marks those of `refs` that cannot be called now.
-    pub(crate) fn mark(&self, tenant: &TenantId, refs: &mut [DeferredToolRef], now: Timestamp) {
+    pub(crate) fn mark<'r>(
+        &self,
+        tenant: &TenantId,
+        refs: impl Iterator<Item = &'r mut DeferredToolRef>,
+        now: Timestamp,
+    ) {
         let owner = self.tenant(tenant);
         let catalog = owner.catalog.read();
-        refs.iter_mut().for_each(|one| self.mark_one(tenant, &catalog, one, now));
+        refs.for_each(|one| self.mark_one(tenant, &catalog, one, now));
     }
 
     fn mark_one(&self, tenant: &TenantId, catalog: &Catalog, one: &mut DeferredToolRef, now: Timestamp) {

@@ -3,57 +3,67 @@
 
 use prost::Message as _;
 use tonic::Request;
+use toolplane_catalog::{IndexedSurface, Position, SurfaceTool};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::alias;
+use toolplane_records::ids::TenantId;
 use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::{ApiError, Caller, page};
 
 use super::api::SurfaceApi;
 use crate::error::of_field;
+use crate::surfaces::Told;
 
 /// Most bytes of a surface that is told by itself.
 const ALONE_BYTES: usize = 512 * 1024;
 /// Most bytes of a surface in a list.
 pub(super) const LISTED_BYTES: usize = 32 * 1024;
 
-/// A surface that is told by itself, where messages may have `max_message_bytes`.
-pub(super) fn alone(surface: &ToolSurface, max_message_bytes: usize) -> v1::ToolSurface {
-    within(surface, ALONE_BYTES.min(max_message_bytes / 4))
+/// A surface that is told by itself, as a message and as what of its record is in that.
+pub(super) async fn alone(
+    api: &SurfaceApi,
+    tenant: &TenantId,
+    surface: &IndexedSurface,
+) -> Result<(v1::ToolSurface, ToolSurface), ApiError> {
+    let most = ALONE_BYTES.min(api.max_message_bytes / 4);
+    let told = api.registry.told(tenant, surface, None, fits(most)).await?;
+    Ok(within(tenant, surface, told))
 }
 
-/// The surface with as many of its tools as fit into about `most` bytes.
-pub(super) fn within(surface: &ToolSurface, most: usize) -> v1::ToolSurface {
-    let mut message = v1::ToolSurface::from(surface);
-    if message.encoded_len() <= most {
-        return message;
+/// A surface as one of many, in about `most` bytes.
+pub(super) fn listed(api: &SurfaceApi, tenant: &TenantId, surface: &IndexedSurface, most: usize) -> v1::ToolSurface {
+    let told = api.registry.told_unmarked(tenant, surface, None, fits(most));
+    within(tenant, surface, told).0
+}
+
+/// Whether a further tool fits into about `most` bytes.
+fn fits(most: usize) -> impl FnMut(&SurfaceTool) -> bool {
+    let mut bytes = 0;
+    move |tool| {
+        // In a surface it has no alias, and its id is in the list of all, too.
+        let told = v1::SurfaceTool { alias: String::new(), ..message(tool) };
+        bytes += told.encoded_len() + tool.tool_id().as_str().len() + 4;
+        bytes <= most
     }
-    for list in [&mut message.blocked_tools, &mut message.excluded_tools] {
-        list.clear();
-    }
-    message.loaded_tools.clear();
-    message.deferred_tools.clear();
-    message.tool_refs.clear();
-    let (mut bytes, mut told) = (message.encoded_len(), 0);
-    for tool in tools(surface) {
-        // Its id is in the list of all, too.
-        bytes += tool.encoded_len() + id_of(&tool).len() + 4;
-        if bytes > most {
-            break;
-        }
-        told += 1;
-        message.tool_refs.push(id_of(&tool).to_owned());
-        match tool.tool {
-            Some(Tool::Loaded(tool)) => message.loaded_tools.push(tool),
-            Some(Tool::Deferred(tool)) => message.deferred_tools.push(tool),
-            Some(Tool::Blocked(tool)) => message.blocked_tools.push(tool),
-            Some(Tool::Excluded(tool)) => message.excluded_tools.push(tool),
-            None => {}
-        }
-    }
-    message.next_tools_token = token(surface, told);
-    message
+}
+
+fn within(tenant: &TenantId, surface: &IndexedSurface, told: Told) -> (v1::ToolSurface, ToolSurface) {
+    let Told { head, counts, tools, next } = told;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let record = toolplane_catalog::filled(head, tools);
+    let message = v1::ToolSurface {
+        counts: Some(v1::SurfaceCounts {
+            loaded: number(counts.loaded),
+            deferred: number(counts.deferred),
+            blocked: number(counts.blocked),
+            excluded: number(counts.excluded),
+        }),
+        next_tools_token: next.map(|next| token(tenant, surface, &next)).unwrap_or_default(),
+        ..v1::ToolSurface::from(&record)
+    };
+    (message, record)
 }
 
 /// Answers with a page of a surface's tools.
@@ -65,50 +75,47 @@ pub(super) async fn list(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let size = page::size(request.page_size)?;
-    let surface = api.registry.surface_now(&tenant, &id).await?;
-    let place = page::position(&scope(&surface), &request.page_token)?;
-    let first: usize = place.and_then(|place| place.parse().ok()).unwrap_or(0);
-    let shown = page::fill(tools(&surface).skip(first), size, v1::SurfaceTool::encoded_len);
-    let next = first.saturating_add(shown.len());
-    let next_page_token = if next < count(&surface) { token(&surface, next) } else { String::new() };
-    Ok(v1::ListSurfaceToolsResponse { tools: shown, next_page_token, revision: surface.revision })
+    let view = api.registry.held(&tenant, &id).await?.view();
+    let surface = view.indexed();
+    let after = page::position(&scope(&tenant, surface), &request.page_token)?;
+    let after: Option<Position> = after.map(|after| after.parse().map_err(|_| elsewhere())).transpose()?;
+    let mut left = size;
+    let fits = |_: &SurfaceTool| {
+        let fits = left > 0;
+        left = left.saturating_sub(1);
+        fits
+    };
+    let told = api.registry.told(&tenant, surface, after.as_ref(), fits).await?;
+    let shown = page::fill(told.tools.iter().map(message), size, v1::SurfaceTool::encoded_len);
+    let next = match told.tools.get(shown.len()) {
+        Some(_) => shown.len().checked_sub(1).and_then(|last| told.tools.get(last)).map(SurfaceTool::position),
+        None => told.next,
+    };
+    let next_page_token = next.map(|next| token(&tenant, surface, &next)).unwrap_or_default();
+    Ok(v1::ListSurfaceToolsResponse { tools: shown, next_page_token, revision: told.head.revision })
 }
 
-/// All tools in the order in which they are told.
-fn tools(surface: &ToolSurface) -> impl Iterator<Item = v1::SurfaceTool> + '_ {
-    let loaded = surface.loaded_tools.iter().map(|tool| Tool::Loaded(tool.into()));
-    let deferred = surface.deferred_tools.iter().map(|tool| Tool::Deferred(tool.into()));
-    let blocked = surface.blocked_tools.iter().map(|tool| Tool::Blocked(tool.into()));
-    let excluded = surface.excluded_tools.iter().map(|tool| Tool::Excluded(tool.into()));
-    loaded.chain(deferred).chain(blocked).chain(excluded).map(|tool| {
-        let (name, tool_id) = match &tool {
-            Tool::Loaded(tool) => (&tool.name, &tool.tool_id),
-            Tool::Deferred(tool) => (&tool.name, &tool.tool_id),
-            Tool::Blocked(tool) | Tool::Excluded(tool) => (&tool.name, &tool.tool_id),
-        };
-        v1::SurfaceTool { alias: alias::of(name, tool_id), tool: Some(tool) }
-    })
+fn message(tool: &SurfaceTool) -> v1::SurfaceTool {
+    let (name, tool_id) = (tool.name(), tool.tool_id());
+    let tool = match tool {
+        SurfaceTool::Loaded(tool) => Tool::Loaded(tool.into()),
+        SurfaceTool::Deferred(tool) => Tool::Deferred(tool.into()),
+        SurfaceTool::Blocked(tool) => Tool::Blocked(tool.into()),
+        SurfaceTool::Excluded(tool) => Tool::Excluded(tool.into()),
+    };
+    v1::SurfaceTool { alias: alias::of(name, tool_id.as_str()), tool: Some(tool) }
 }
 
-fn count(surface: &ToolSurface) -> usize {
-    let hidden = surface.blocked_tools.len() + surface.excluded_tools.len();
-    surface.loaded_tools.len() + surface.deferred_tools.len() + hidden
+fn elsewhere() -> ApiError {
+    ApiError::invalid_argument("page_token", "is not a token of this list; start again without one")
 }
 
-fn id_of(tool: &v1::SurfaceTool) -> &str {
-    match &tool.tool {
-        Some(Tool::Loaded(tool)) => &tool.tool_id,
-        Some(Tool::Deferred(tool)) => &tool.tool_id,
-        Some(Tool::Blocked(tool) | Tool::Excluded(tool)) => &tool.tool_id,
-        None => "",
-    }
+// A tool that is loaded moves to another list, so a place is good until the surface itself is changed. What the catalog
+// changes meanwhile is told at its place, if that is still to come.
+fn scope<'s>(tenant: &'s TenantId, surface: &'s IndexedSurface) -> (&'static str, &'s str, &'s str, u64) {
+    ("ListSurfaceTools", tenant.as_str(), surface.id().as_str(), surface.changes())
 }
 
-// A loaded tool moves to another list, so a place is good for one revision.
-fn scope(surface: &ToolSurface) -> (&'static str, &str, &str, u64) {
-    ("ListSurfaceTools", surface.tenant.as_str(), surface.surface_id.as_str(), surface.revision)
-}
-
-fn token(surface: &ToolSurface, next: usize) -> String {
-    page::token(&scope(surface), &next.to_string())
+fn token(tenant: &TenantId, surface: &IndexedSurface, after: &Position) -> String {
+    page::token(&scope(tenant, surface), &after.to_string())
 }

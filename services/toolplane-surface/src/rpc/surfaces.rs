@@ -2,7 +2,7 @@
 
 use prost::Message as _;
 use tonic::Request;
-use toolplane_catalog::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
+use toolplane_catalog::{BlockedName, DeferPolicy, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest};
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
@@ -28,9 +28,9 @@ pub(super) async fn create(
     let request = request.into_inner();
     leaves_room(&request, api.max_message_bytes)?;
     let wanted = read(api, tenant, request)?;
-    let mut surface = api.registry.create_surface(&wanted).await?;
-    api.registry.hide_without_credential(&wanted.request.tenant, &mut surface);
-    Ok(v1::CreateSurfaceResponse { surface: Some(shown::alone(&surface, api.max_message_bytes)) })
+    let made = api.registry.create_surface(&wanted).await?;
+    let (surface, _) = shown::alone(api, &wanted.request.tenant, made.indexed()).await?;
+    Ok(v1::CreateSurfaceResponse { surface: Some(surface) })
 }
 
 /// What is kept of a request is in every answer about its surface: it is refused before anything is made when it takes
@@ -144,10 +144,10 @@ pub(super) async fn get(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
-    let surface = api.registry.surface_now(&tenant, &id).await?;
-    let message = shown::alone(&surface, api.max_message_bytes);
+    let view = api.registry.held(&tenant, &id).await?.view();
+    let (message, record) = shown::alone(api, &tenant, view.indexed()).await?;
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
-    Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&surface)).into()), surface: Some(message) })
+    Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
 }
 
 pub(super) async fn list(
@@ -160,10 +160,17 @@ pub(super) async fn list(
     let filter = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
     let scope = ("ListSurfaces", &tenant, filter);
     let after = page::position(&scope, &request.page_token)?.map(|place| read_place(&place)).transpose()?;
-    let listed = api.registry.surfaces(&tenant, filter, after, size).await?;
     let most = shown::LISTED_BYTES.min(api.max_message_bytes / 4);
+    let mut surfaces = Vec::new();
+    let tell = |surface: IndexedSurface| {
+        let message = shown::listed(api, &tenant, &surface, most);
+        let bytes = message.encoded_len();
+        surfaces.push(message);
+        bytes
+    };
+    let listed = api.registry.surfaces(&tenant, filter, after, size, tell).await?;
     Ok(v1::ListSurfacesResponse {
-        surfaces: listed.surfaces.iter().map(|surface| shown::within(surface, most)).collect(),
+        surfaces,
         damaged_ids: listed.damaged,
         next_page_token: listed
             .next

@@ -1,14 +1,11 @@
 //! The surface of a caller that names none: every tool of its tenant, as it is declared right now.
 //!
-//! There is no record of it, and nothing to load: it is made from the catalog when it is first asked for, and again after a change.
+//! There is no record of it, and nothing to load: it is a selection of everything, which goes by the newest declarations.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-use toolplane_catalog::{Catalog, ModelCapabilities, RoleConstraints, SurfaceRequest, select};
+use toolplane_catalog::{Catalog, LiveSurface, ModelCapabilities, RoleConstraints, SurfaceRequest};
 use toolplane_records::ids::{SurfaceId, TenantId};
-use toolplane_records::surface::ToolSurface;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_runtime::ApiError;
@@ -20,9 +17,9 @@ use crate::registry::Registry;
 /// Why it looks as it does.
 const REASON: &str = "every tool of the tenant, as it is declared now";
 
-/// The default surface of one tenant as it was made last, and for which generation of the catalog.
+/// The default surface of one tenant, made when it is first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct DefaultSurface(Mutex<Option<(u64, Arc<Held>)>>);
+pub(crate) struct DefaultSurface(OnceLock<Arc<Held>>);
 
 impl Registry {
     /// A surface: the default one, or one that was made.
@@ -30,32 +27,23 @@ impl Registry {
         if !id.is_default() {
             return self.0.surfaces.get(self.store(), tenant, id).await;
         }
-        let now = self.now().await?;
         let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        // Grows while the catalog is held for writing: under the lock it belongs to what is read here.
-        let generation = owner.generation.load(Ordering::Acquire);
-        let mut made = owner.default_surface.0.lock();
-        if let Some((of, held)) = &*made
-            && *of == generation
-        {
+        if let Some(held) = owner.default_surface.0.get() {
             return Ok(Arc::clone(held));
         }
-        let held = Arc::new(Held::of(every_tool(&catalog, tenant, now)?));
-        *made = Some((generation, Arc::clone(&held)));
-        Ok(held)
+        let now = self.now().await?;
+        let made = every_tool(&owner.catalog.read(), tenant, now)?;
+        Ok(Arc::clone(owner.default_surface.0.get_or_init(|| Arc::new(Held::of(made.into())))))
     }
 }
 
 /// A surface in which every tool that may be used at all is loaded.
-fn every_tool(catalog: &Catalog, tenant: &TenantId, now: Timestamp) -> Result<ToolSurface, ApiError> {
+fn every_tool(catalog: &Catalog, tenant: &TenantId, now: Timestamp) -> Result<LiveSurface, ApiError> {
     let mut request = SurfaceRequest::new(tenant.clone(), SurfaceScope::Tenant);
     request.role = RoleConstraints { role: "agent".to_owned(), interactive: true, ..RoleConstraints::default() };
     request.model = ModelCapabilities { deferred_tools: Some(false), ..ModelCapabilities::default() };
     request.surface_reason = REASON.to_owned();
-    let selected = select(catalog, &request, SurfaceId::default_surface(), now);
-    let surface = selected.map_err(|misnamed| of_violations(misnamed.violations(catalog.similar())))?;
-    // The same in every process that knows the same tools, and after a restart: tools are never taken out of a catalog.
-    let revision = catalog.entries().map(|entry| entry.revision).sum();
-    Ok(ToolSurface { revision, ..surface })
+    let made = LiveSurface::make(catalog, &request, SurfaceId::default_surface(), now);
+    let made = made.map_err(|misnamed| of_violations(misnamed.violations(catalog.similar())))?;
+    Ok(made.newest())
 }

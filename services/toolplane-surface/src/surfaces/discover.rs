@@ -1,6 +1,5 @@
 //! Finding tools in a surface, loading them, and what a name means there.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,12 +7,12 @@ use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::{
-    Catalog, Effort, LoadOutcome, Lookup, NameIndex, Resolution, load, resolve, search, similar_in,
+    Catalog, Effort, IndexedSurface, Lookup, NameIndex, Resolution, load, resolve, search, similar_in,
 };
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult, ToolSurface};
+use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
@@ -113,20 +112,15 @@ impl Registry {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
         let owner = self.tenant(tenant);
-        let (view, mut meaning, names) = loop {
-            let view = self.held(tenant, id).await?.view();
+        let view = self.held(tenant, id).await?.view();
+        let (mut meaning, surface_revision, names) = {
             let catalog = owner.catalog.read();
             let meaning = meaning(&view, &catalog, name, known.as_ref());
-            // The default surface is of no earlier declarations: the catalog changed after it was made, just now.
-            let overtaken = id.is_default()
-                && matches!(&meaning, Meaning::Refused(refusal) if refusal.kind == RefusalKind::Changed);
-            if !overtaken || known.is_some() {
-                break (view, meaning, Arc::clone(catalog.similar()));
-            }
+            (meaning, view.indexed().revision(&catalog), Arc::clone(catalog.similar()))
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         let (meaning, once) = self.passed(tenant, name, meaning).await?;
-        Ok(Resolved { meaning, once, surface_revision: view.surface().revision, catalog_revision })
+        Ok(Resolved { meaning, once, surface_revision, catalog_revision })
     }
 
     /// What a name means when providers have had their say, and whether that holds for one call alone.
@@ -203,19 +197,19 @@ impl Registry {
                 let (now, before) = (registry.now().await?, held.view());
                 let owner = registry.tenant(&tenant);
                 let open = registry.open_names(&tenant, &names, now);
-                let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &open, now);
-                let new: Vec<ToolId> = outcomes
-                    .into_iter()
-                    .filter_map(|(_, outcome)| match outcome {
-                        LoadOutcome::Loaded(tool_id) => Some(tool_id),
-                        _ => None,
-                    })
-                    .collect();
-                if new.is_empty() {
+                let (after, fresh, revision) = {
+                    let catalog = owner.catalog.read();
+                    let (fresh, _) = load(before.indexed(), &catalog, &open, now);
+                    let after = before.indexed().after_loading(fresh.clone());
+                    let revision = after.revision(&catalog);
+                    (after, fresh, revision)
+                };
+                if fresh.is_empty() {
                     return Ok(registry.loaded(&tenant, &held, names, now));
                 }
                 let changed = [Subject::Surface(tenant.clone(), id.clone())];
-                let commit = registry.loading(&tenant, &before, &after, &new, now).await?;
+                let loading = Loading { version: before.version(), after: &after, fresh: &fresh, revision };
+                let commit = registry.loading(&tenant, loading, now).await?;
                 let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
                 let Made::At(head) = made else {
                     registry.0.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
@@ -248,10 +242,11 @@ impl Registry {
     /// What names mean in a surface after they were loaded.
     fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>, now: Timestamp) -> Loaded {
         let (view, owner) = (held.view(), self.tenant(tenant));
-        let (mut meanings, similar): (Vec<_>, _) = {
+        let (mut meanings, similar, revision): (Vec<_>, _, _) = {
             let catalog = owner.catalog.read();
             let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name, None), name));
-            (meanings.map(|(meaning, name)| (name, meaning)).collect(), Arc::clone(catalog.similar()))
+            let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
+            (meanings, Arc::clone(catalog.similar()), view.indexed().revision(&catalog))
         };
         let mut effort = Effort::of_one_request();
         for (name, meaning) in &mut meanings {
@@ -272,42 +267,40 @@ impl Registry {
                 *meaning = Meaning::Refused(Refusal::of_provider(tool_id, error));
             }
         }
-        Loaded { meanings, revision: view.surface().revision }
+        Loaded { meanings, revision }
     }
 
-    /// The loading of `new` tools as a commit, which applies only to the surface as it was `before`.
-    async fn loading(
-        &self,
-        tenant: &TenantId,
-        before: &View,
-        after: &ToolSurface,
-        new: &[ToolId],
-        now: Timestamp,
-    ) -> Result<Commit, ApiError> {
-        let id = &after.surface_id;
+    /// The loading of tools as a commit, which applies only to the surface as it was.
+    async fn loading(&self, tenant: &TenantId, loading: Loading<'_>, now: Timestamp) -> Result<Commit, ApiError> {
+        let Loading { version, after, fresh, revision } = loading;
+        let id = after.id();
         let log = Log::Surface(tenant.clone(), id.clone());
-        let loaded: HashMap<&ToolId, &LoadedTool> =
-            after.loaded_tools.iter().map(|tool| (&tool.tool_id, tool)).collect();
-        let mut told: Vec<_> = new
-            .iter()
-            .filter_map(|tool_id| loaded.get(tool_id))
-            .map(|tool| {
-                let (id, revision) = (&tool.tool_id, after.revision);
-                json!({ "tool_id": id, "name": tool.name, "revision": revision, "digest": tool.digest })
-            })
-            .map(|data| (EventClass::DeferredLoaded, facts(&data)))
-            .collect();
-        let updated = json!({ "revision": after.revision, "loaded": new });
-        told.push((EventClass::SurfaceUpdated, facts(&updated)));
+        let told = fresh.iter().map(|tool| {
+            let LoadedTool { tool_id, name, digest, .. } = tool;
+            json!({ "tool_id": tool_id, "name": name, "revision": revision, "digest": digest })
+        });
+        let mut told: Vec<_> = told.map(|data| (EventClass::DeferredLoaded, facts(&data))).collect();
+        let new: Vec<&ToolId> = fresh.iter().map(|tool| &tool.tool_id).collect();
+        told.push((EventClass::SurfaceUpdated, facts(&json!({ "revision": revision, "loaded": new }))));
         let key = keys::surface(tenant, id);
-        let bytes = Bytes::from(serde_json::to_vec(after).map_err(unreadable)?);
+        let bytes = Bytes::from(after.write().map_err(unreadable)?);
         Ok(Commit {
-            compare: vec![(key.clone(), Expect::Version(before.version()))],
+            compare: vec![(key.clone(), Expect::Version(version))],
             writes: vec![Write::Put { key, bytes }],
             events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
             ..Commit::default()
         })
     }
+}
+
+/// A surface into which tools are loaded.
+struct Loading<'a> {
+    /// The version of its record before.
+    version: u64,
+    after: &'a IndexedSurface,
+    fresh: &'a [LoadedTool],
+    /// Its revision afterwards.
+    revision: u64,
 }
 
 /// Adds to an unknown name what may have been meant. Not to be called while the catalog is held.
@@ -322,7 +315,7 @@ fn suggest(view: &View, names: &NameIndex, name: &str, meaning: &mut Meaning, ef
 pub(super) fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -> Meaning {
     match resolve(view.indexed(), catalog, name, known) {
         Resolution::Callable(entry) => {
-            let loaded = view.indexed().loaded(entry.tool_id()).cloned().unwrap_or_else(|| LoadedTool {
+            let loaded = view.indexed().loaded(entry).unwrap_or_else(|| LoadedTool {
                 tool_id: entry.tool_id().clone(),
                 name: entry.tool.full_name().to_owned(),
                 loaded_at: None,

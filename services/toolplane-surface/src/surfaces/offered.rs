@@ -127,7 +127,7 @@ impl Registry {
         let view = self.held(tenant, id).await?.view();
         let now = self.now().await?;
         let owner = self.tenant(tenant);
-        let (mut found, similar): (Vec<Called>, _) = {
+        let (mut found, similar, revision): (Vec<Called>, _, _) = {
             let catalog = owner.catalog.read();
             let mean = |name: &str, known: Option<&Digest>| match meaning(&view, &catalog, name, known) {
                 Meaning::Callable(entry, _) => Called::Tool(Box::new(entry)),
@@ -140,7 +140,7 @@ impl Registry {
                 },
                 called => called,
             });
-            (called.collect(), std::sync::Arc::clone(catalog.similar()))
+            (called.collect(), std::sync::Arc::clone(catalog.similar()), view.indexed().revision(&catalog))
         };
         let mut effort = Effort::of_one_request();
         for (called, (name, _)) in found.iter_mut().zip(names) {
@@ -168,6 +168,6 @@ impl Registry {
                 Called::Refused(..) => {}
             }
         }
-        Ok((found, view.surface().revision))
+        Ok((found, revision))
     }
 }

@@ -99,7 +99,7 @@ async fn a_changed_schema_is_told_and_loaded_again() {
     assert_eq!(found.next_action, "load_schema_then_call");
     assert!(found.refs[0].reason.contains("changed since it was loaded"), "{:?}", found.refs);
     let loaded = role.load(&id, &["files.read"]).await;
-    assert_eq!(loaded.surface_revision, 2);
+    assert_eq!(loaded.surface_revision, 3, "the change, and loading it");
     let now = role.resolved(&id, "files.read").await.digest;
     assert_ne!(now, first);
     assert_eq!(role.search(&id, "select:files.read").await.next_action, "call");
@@ -114,6 +114,37 @@ async fn a_changed_schema_is_told_and_loaded_again() {
     assert!(by(&first).await.contains("`/to` is new and required"));
     let nobodys = format!("sha256:{}", "0".repeat(64));
     assert!(by(&nobodys).await.contains("no longer stored"));
+    role.stop().await;
+}
+
+/// A surface follows its catalog: what comes later is found and loaded, and no prompt grows by itself.
+#[tokio::test]
+async fn later_tools_are_in_surfaces_that_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("mail", "send")]).await.unwrap();
+    let files = v1::CreateSurfaceRequest { namespaces: vec!["files".to_owned()], ..Default::default() };
+    let made = role.surface(files).await;
+    let id = made.surface_id;
+    role.register(vec![tool("files", "write"), tool("mail", "read")]).await.unwrap();
+    let check = async |role: &Role| {
+        let now = role.get(&id).await.surface.unwrap();
+        let names = |tools: &[String]| tools.join(" ");
+        assert_eq!(names(&now.tool_refs), "tool_files_read tool_files_write");
+        let counts = now.counts.unwrap();
+        assert_eq!((counts.loaded, counts.deferred, now.revision), (1, 1, made.revision + 2));
+        let refusal = role.refusal(&id, "files.write").await;
+        assert_eq!(refusal.kind(), v1::NotCallableKind::NotLoaded);
+        assert_eq!(role.refusal(&id, "mail.read").await.kind(), v1::NotCallableKind::Excluded);
+        role.resolved(&id, "files.read").await;
+    };
+    check(&role).await;
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    check(&role).await;
+    assert_eq!(role.search(&id, "write files").await.matches[0], "tool_files_write");
+    role.load(&id, &["files.write"]).await;
+    role.resolved(&id, "write").await;
     role.stop().await;
 }
 

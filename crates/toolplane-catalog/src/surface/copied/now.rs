@@ -2,17 +2,17 @@
 
 use toolplane_records::surface::{LoadedTool, ToolSurface};
 
-use super::indexed::IndexedSurface;
-use super::resolve::{Availability, standing};
-use super::select::deferred_ref;
-use super::visibility::Hiding;
+use super::CopiedSurface;
 use crate::catalog::Catalog;
+use crate::surface::record::deferred_ref;
+use crate::surface::resolve::Availability;
+use crate::surface::visibility::Hiding;
 
-impl IndexedSurface {
+impl CopiedSurface {
     /// The surface with every tool where it belongs now: one that was retired, disabled or lost its setup since is
     /// hidden with its reason, deferred ones are described as they are declared, and a loaded one says what of its
     /// schema changed since.
-    pub fn now(&self, catalog: &Catalog) -> ToolSurface {
+    pub(in crate::surface) fn now(&self, catalog: &Catalog) -> ToolSurface {
         let stored = self.surface();
         let (loaded, deferred) = (stored.loaded_tools.len(), stored.deferred_tools.len());
         let mut now = ToolSurface {
@@ -25,7 +25,7 @@ impl IndexedSurface {
                 now.loaded_tools.push(tool.clone());
                 continue;
             };
-            match standing(self, entry) {
+            match self.standing(entry) {
                 Availability::Stale(drift) => {
                     let name = entry.tool.full_name().to_owned();
                     now.loaded_tools.push(LoadedTool { name, changed: drift.words(), ..tool.clone() });
@@ -37,10 +37,9 @@ impl IndexedSurface {
             }
         }
         for tool in &stored.deferred_tools {
-            match catalog.get(&tool.tool_id).map(|entry| (entry, standing(self, entry))) {
+            match catalog.get(&tool.tool_id).map(|entry| (entry, self.standing(entry))) {
                 Some((_, Availability::Hidden(hiding, tool))) => hide(&mut now, hiding, tool),
-                Some((entry, Availability::Deferred(deferred))) => {
-                    let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
+                Some((entry, Availability::Deferred(provider))) => {
                     now.deferred_tools.push(deferred_ref(entry, provider));
                 }
                 // In two lists, it counts as in the other one.

@@ -1,0 +1,152 @@
+//! Where one tool is in a live surface, by what the catalog says of it now.
+
+use toolplane_records::ids::ToolId;
+use toolplane_records::surface::LoadedTool;
+
+use super::LiveSurface;
+use crate::catalog::CatalogEntry;
+use crate::history::Drift;
+use crate::surface::request::{is_within, within_any};
+use crate::surface::visibility::{Hidden, hidden};
+use crate::traits::Traits;
+use crate::validate::Checked;
+
+/// Where a tool is in a surface.
+#[derive(Clone, Debug)]
+pub(in crate::surface) enum Place<'s> {
+    /// The surface was made for other tools.
+    Outside,
+    Hidden(Hidden),
+    /// To be discovered, or waiting for its provider.
+    Deferred(Option<&'s str>),
+    Loaded,
+}
+
+/// What the surface says of traits.
+pub(super) enum Judged<'s> {
+    Outside,
+    Hidden(Hidden),
+    Waiting(&'s str),
+    Deferred,
+    /// Loaded when it was there before the surface was made; with `regardless`, also otherwise.
+    Loaded {
+        regardless: bool,
+    },
+}
+
+/// What the request says of a tool by name.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ByName<'s> {
+    named: bool,
+    load: bool,
+    blocked: Option<&'s str>,
+}
+
+impl LiveSurface {
+    /// Where the tool is.
+    pub(in crate::surface) fn place(&self, entry: &CatalogEntry) -> Place<'_> {
+        let id = entry.tool_id();
+        match self.judge(&entry.traits, self.by_name(id)) {
+            Judged::Outside => Place::Outside,
+            Judged::Hidden(why) => Place::Hidden(why),
+            Judged::Waiting(provider) => Place::Deferred(Some(provider)),
+            Judged::Deferred | Judged::Loaded { .. } if self.places.contains_key(id) => Place::Loaded,
+            Judged::Deferred => Place::Deferred(None),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => Place::Loaded,
+            Judged::Loaded { .. } => Place::Deferred(None),
+        }
+    }
+
+    /// Where the tool would be if the surface named it nowhere, and nobody had loaded it.
+    pub(super) fn place_with_group(&self, entry: &CatalogEntry) -> Place<'_> {
+        match self.judge(&entry.traits, ByName::default()) {
+            Judged::Outside => Place::Outside,
+            Judged::Hidden(why) => Place::Hidden(why),
+            Judged::Waiting(provider) => Place::Deferred(Some(provider)),
+            Judged::Deferred => Place::Deferred(None),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => Place::Loaded,
+            Judged::Loaded { .. } => Place::Deferred(None),
+        }
+    }
+
+    /// Whether the rules alone load the tool, so that it has its place among those they load.
+    pub(super) fn loads_by_rule(&self, entry: &CatalogEntry) -> bool {
+        match self.judge(&entry.traits, self.by_name(entry.tool_id())) {
+            Judged::Loaded { regardless } => regardless || self.had(entry),
+            _ => false,
+        }
+    }
+
+    /// Whether the tool was there, and loaded by the rules, when the surface was made: what came later is discovered
+    /// first, so that no prompt grows by itself.
+    fn had(&self, entry: &CatalogEntry) -> bool {
+        let loaded = |traits: &Traits| matches!(self.judge(traits, ByName::default()), Judged::Loaded { .. });
+        let as_of = self.remembered_up_to();
+        entry.has_same_traits_since(as_of) || entry.traits_at(as_of).is_some_and(loaded)
+    }
+
+    fn by_name(&self, id: &ToolId) -> ByName<'_> {
+        let made = &*self.made;
+        ByName {
+            named: made.named.contains(id),
+            load: made.load.contains(id),
+            blocked: made.blocked.get(id).map(String::as_str),
+        }
+    }
+
+    /// What the surface says of tools with these traits.
+    ///
+    /// An explicit load list is stronger than `always_load`, that is stronger than deferring on request, and that than the
+    /// crowd rule.
+    pub(super) fn judge(&self, traits: &Traits, by_name: ByName<'_>) -> Judged<'_> {
+        let request = &self.made.request;
+        let ByName { named, load, blocked } = by_name;
+        let everything = request.tool_refs.is_empty() && request.namespaces.is_empty();
+        if !(everything || named || load || within_any(&traits.namespace, &self.namespaces)) {
+            return Judged::Outside;
+        }
+        if let Some(why) = hidden(traits, request, named || load, blocked) {
+            return Judged::Hidden(why);
+        }
+        let mut pending = request.pending_providers.iter();
+        if let Some((_, provider)) = pending.find(|(within, _)| is_within(&traits.namespace, within)) {
+            return Judged::Waiting(provider);
+        }
+        // A model that cannot discover tools has no other way to any.
+        let regardless = load || traits.always_load || request.model.deferred_tools == Some(false);
+        if !regardless && (traits.should_defer || self.made.crowded) {
+            return Judged::Deferred;
+        }
+        Judged::Loaded { regardless: regardless || named }
+    }
+
+    /// Whether a tool may be shown: for suggesting names, where the catalog is not at hand.
+    pub(in crate::surface) fn may_show(&self, tool: &Checked) -> bool {
+        let registration = tool.registration();
+        let by_name = self.by_name(&registration.declaration.tool_id);
+        !matches!(self.judge(&Traits::of(registration), by_name), Judged::Outside | Judged::Hidden(_))
+    }
+
+    /// The tool as it was loaded on demand.
+    fn asked(&self, id: &ToolId) -> Option<&LoadedTool> {
+        self.places.get(id).and_then(|at| self.loads.get(*at))
+    }
+
+    /// A loaded tool: by which declaration it is known here, and what of its schema changed since.
+    pub(in crate::surface) fn loaded(&self, entry: &CatalogEntry) -> (LoadedTool, Drift) {
+        let name = entry.tool.full_name().to_owned();
+        let tool = match self.asked(entry.tool_id()) {
+            Some(asked) => LoadedTool { name, ..asked.clone() },
+            None => LoadedTool {
+                tool_id: entry.tool_id().clone(),
+                name,
+                // Of a tool that came later nobody noted the moment.
+                loaded_at: (entry.since.created <= self.remembered_up_to()).then_some(self.made.created_at),
+                digest: entry.digest_at(self.remembered_up_to()),
+                changed: None,
+            },
+        };
+        let drift = tool.digest.as_ref().map_or(Drift::Forgotten, |digest| entry.since(digest));
+        (tool, drift)
+    }
+}

@@ -1,0 +1,196 @@
+//! Surfaces that follow their catalog.
+
+use proptest::prelude::*;
+use toolplane_records::surface::DeferredToolRef;
+
+use super::*;
+use crate::catalog::CatalogChange;
+
+fn retire(catalog: &mut Catalog, id: &str) {
+    let change = catalog.plan_retire(&ToolId::from_trusted(id)).unwrap();
+    catalog.apply(change);
+}
+
+fn shown(surface: &Shown, catalog: &Catalog) -> String {
+    let now = now(&surface.indexed, catalog);
+    let (loaded, deferred) = names(&now);
+    format!("{} | {}", loaded.join(" "), deferred.join(" "))
+}
+
+#[test]
+fn later_tools_are_found_and_not_loaded_by_themselves() {
+    let mut catalog = catalog(&[tool("a", "one"), in_state("draft", "draft")]);
+    let everything = make(&catalog, &request());
+    let only_b = make(&catalog, &SurfaceRequest { namespaces: strings(&["b"]), ..request() });
+    register(&mut catalog, tool("a", "two"));
+    register(&mut catalog, tool_with("b", "always", json!({ "always_load": true })));
+    register(&mut catalog, in_state("draft", "available"));
+    assert_eq!(shown(&everything, &catalog), "a.one b.always | a.draft a.two");
+    assert_eq!(shown(&only_b, &catalog), "b.always | ");
+    assert!(matches!(resolve(&everything, &catalog, "two"), Resolution::NotLoaded(_)));
+    let (after, _) = load(&everything, &catalog, &strings(&["two", "draft"]), Timestamp::from_millis(9));
+    assert_eq!(shown(&after, &catalog), "a.one b.always a.two a.draft | ", "what was loaded later is behind");
+    assert!(matches!(resolve(&after, &catalog, "two"), Resolution::Callable(_)));
+    // Even when there are more tools by now than are loaded without asking.
+    (0..40).for_each(|n| register(&mut catalog, tool("c", &format!("t{n}"))));
+    assert_eq!(names(&now(&after.indexed, &catalog)).0, ["a.one", "b.always", "a.two", "a.draft"]);
+    retire(&mut catalog, "tool_a_two");
+    assert!(shown(&after, &catalog).starts_with("a.one b.always a.draft | "));
+}
+
+#[test]
+fn a_tool_that_comes_back_is_loaded_as_it_was() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("a", "two")]);
+    let surface = make(&catalog, &request());
+    register(&mut catalog, in_state("one", "disabled"));
+    assert_eq!(shown(&surface, &catalog), "a.two | ");
+    register(&mut catalog, tool("a", "one"));
+    assert_eq!(shown(&surface, &catalog), "a.one a.two | ");
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
+}
+
+#[test]
+fn what_is_loaded_by_the_rules_is_known_by_the_declaration_of_then() {
+    let one = |kind: &str| with_schema("one", json!({ "type": "object", "properties": { "n": { "type": kind } } }));
+    let mut catalog = catalog(&[one("string")]);
+    register(&mut catalog, one("integer"));
+    let surface = make(&catalog, &request());
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
+    register(&mut catalog, one("string"));
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Changed(..)));
+    register(&mut catalog, one("integer"));
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
+    (0..40).for_each(|n| register(&mut catalog, one(["string", "boolean"][n % 2])));
+    let forgotten = resolve(&surface, &catalog, "one");
+    assert!(matches!(forgotten, Resolution::Changed(_, Drift::Forgotten)), "{forgotten:?}");
+    let newest = LiveSurface::make(&catalog, &request(), SurfaceId::default_surface(), Timestamp::default()).unwrap();
+    let newest = Shown::of(newest.newest().into(), &catalog);
+    assert_eq!(newest.revision, catalog.revision());
+    register(&mut catalog, one("string"));
+    assert!(matches!(resolve(&newest, &catalog, "one"), Resolution::Callable(_)));
+}
+
+#[test]
+fn what_is_shut_is_told_among_the_blocked() {
+    let catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
+    let surface = make(&catalog, &SurfaceRequest { load: strings(&["two"]), ..request() });
+    let shut = |traits: &crate::Traits| (traits.namespace == "b").then(|| "no key".to_owned());
+    let record = surface.indexed.record(&catalog, &shut);
+    let blocked: Vec<_> = record.blocked_tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!((names(&record).0, blocked), (vec!["a.one"], vec!["b.three", "b.two"]));
+    let counts = surface.indexed.counts(&catalog, &shut);
+    assert_eq!((counts.loaded, counts.blocked, counts.all()), (1, 2, 3));
+}
+
+#[test]
+fn a_surface_of_before_is_read_and_stays_a_copy() {
+    let mut catalog = catalog(&[tool("a", "one"), tool_with("a", "lazy", json!({ "should_defer": true }))]);
+    let record = select(&catalog, &request(), SurfaceId::from_trusted("s1"), Timestamp::default()).unwrap();
+    let copy = Shown::of(IndexedSurface::read(&serde_json::to_vec(&record).unwrap()).unwrap(), &catalog);
+    assert_eq!(copy.record, record);
+    register(&mut catalog, tool("a", "later"));
+    assert_eq!(shown(&copy, &catalog), "a.one | a.lazy");
+    assert!(matches!(resolve(&copy, &catalog, "later"), Resolution::Excluded(_)));
+    let (after, _) = load(&copy, &catalog, &strings(&["lazy"]), Timestamp::default());
+    assert_eq!((shown(&after, &catalog).as_str(), after.revision), ("a.one a.lazy | ", 2));
+}
+
+fn any_tool() -> impl Strategy<Value = Registration> {
+    let lifecycle = prop::sample::select(vec!["available", "deferred", "disabled", "draft", "deprecated"]);
+    let wishes = prop::sample::select(vec![json!({}), json!({ "always_load": true }), json!({ "should_defer": true })]);
+    let space = prop::sample::select(vec!["a", "b", "b.c"]);
+    (0..8u32, space, lifecycle, wishes).prop_map(|(number, space, lifecycle, wishes)| {
+        let mut tool = tool_with(space, &format!("t{number}"), wishes);
+        let id = ToolId::from_trusted(format!("tool_{number}"));
+        tool.declaration.tool_id = id.clone();
+        tool.interface.as_mut().unwrap().tool_id = id;
+        tool.declaration.lifecycle = lifecycle.parse().unwrap();
+        tool
+    })
+}
+
+fn any_request() -> impl Strategy<Value = SurfaceRequest> {
+    let spaces = prop::sample::select(vec![vec![], vec!["b"], vec!["a", "b.c"]]);
+    let defer = prop::sample::select(vec![DeferPolicy::Auto { threshold: 3 }, DeferPolicy::All, DeferPolicy::None]);
+    (spaces, defer, any::<bool>()).prop_map(|(spaces, defer, cannot_defer)| {
+        let mut request = SurfaceRequest { namespaces: strings(&spaces), defer, ..request() };
+        request.model.deferred_tools = cannot_defer.then_some(false);
+        request
+    })
+}
+
+fn apply(catalog: &mut Catalog, tools: &[Registration]) -> Vec<CatalogChange> {
+    let planned = tools.iter().filter_map(|tool| {
+        let changes = catalog.plan_register(std::slice::from_ref(tool)).ok()?;
+        changes.iter().cloned().for_each(|change| catalog.apply(change));
+        Some(changes)
+    });
+    planned.flatten().collect()
+}
+
+proptest! {
+    /// Whatever changes: every tool is in one list at most, counts are those of the lists, a list goes on from any place,
+    /// and what is loaded is what was loaded, or says why it is not any more.
+    #[test]
+    fn lists_counts_and_pages_agree(
+        before in prop::collection::vec(any_tool(), 0..12),
+        after in prop::collection::vec(any_tool(), 0..12),
+        request in any_request(),
+        wanted in prop::collection::vec(0..8u32, 0..4),
+    ) {
+        let mut catalog = catalog(&[]);
+        let mut changes = apply(&mut catalog, &before);
+        let names: Vec<String> = wanted.iter().map(|number| format!("tool_{number}")).collect();
+        let known = |name: &String| matches!(catalog.find(name), Lookup::One(_));
+        let request = SurfaceRequest { load: names.iter().take(1).filter(|name| known(name)).cloned().collect(), ..request };
+        let made = make(&catalog, &request);
+        let (made, _) = load(&made, &catalog, &names, Timestamp::from_millis(5));
+        let first = made.record.clone();
+        changes.extend(apply(&mut catalog, &after));
+        let record = now(&made.indexed, &catalog);
+
+        let mut ids: Vec<_> = record.tool_refs.clone();
+        ids.dedup();
+        prop_assert_eq!(ids.len(), record.tool_refs.len(), "in one list at most");
+        let counts = made.indexed.counts(&catalog, &|_| None);
+        let lists = (record.loaded_tools.len(), record.deferred_tools.len(), record.blocked_tools.len());
+        prop_assert_eq!((counts.loaded, counts.deferred, counts.blocked), lists);
+        prop_assert_eq!(counts.excluded, record.excluded_tools.len());
+
+        let tools: Vec<_> = made.indexed.tools(&catalog, &|_| None, None).collect();
+        for (at, tool) in tools.iter().enumerate() {
+            let text = tool.position().to_string();
+            let rest: Vec<_> = made.indexed.tools(&catalog, &|_| None, Some(&text.parse().unwrap())).collect();
+            prop_assert_eq!(&rest[..], &tools[at + 1..]);
+            let entry = catalog.get(tool.tool_id()).unwrap();
+            let is_shown = matches!(tool, SurfaceTool::Loaded(_) | SurfaceTool::Deferred(_));
+            prop_assert_eq!(made.indexed.shows(entry), is_shown);
+            prop_assert_eq!(made.indexed.loaded(entry).is_some(), matches!(tool, SurfaceTool::Loaded(_)));
+        }
+
+        // No prompt grows by itself.
+        let had: BTreeSet<_> = first.loaded_tools.iter().map(|tool| &tool.tool_id).collect();
+        for tool in record.loaded_tools.iter().filter(|tool| !had.contains(&tool.tool_id)) {
+            let entry = catalog.get(&tool.tool_id).unwrap();
+            let may = entry.traits.always_load || request.model.deferred_tools == Some(false)
+                || names.contains(&tool.tool_id.to_string());
+            prop_assert!(may, "{:?} came in by itself", tool);
+        }
+
+        // Another process that hears of the same changes says the same, byte by byte.
+        let mut other = Catalog::default();
+        changes.iter().cloned().for_each(|change| other.apply(change));
+        let elsewhere = now(&IndexedSurface::read(&made.indexed.write().unwrap()).unwrap(), &other);
+        prop_assert_eq!(serde_json::to_vec(&elsewhere).unwrap(), serde_json::to_vec(&record).unwrap());
+    }
+}
+
+/// The form of a deferred tool does not depend on which form the surface has.
+#[test]
+fn a_deferred_tool_is_described_as_it_is_declared() {
+    let catalog = catalog(&[tool("a", "one")]);
+    let made = make(&catalog, &SurfaceRequest { defer: DeferPolicy::All, ..request() });
+    let copy = IndexedSurface::new(made.record.clone());
+    let refs = |surface: &IndexedSurface| -> Vec<DeferredToolRef> { now(surface, &catalog).deferred_tools };
+    assert_eq!(refs(&made.indexed), refs(&copy));
+}

@@ -1,0 +1,71 @@
+//! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
+
+use toolplane_catalog::{IndexedSurface, Position, SurfaceCounts, SurfaceTool, Traits, filled};
+use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_records::surface::ToolSurface;
+use toolplane_runtime::ApiError;
+
+use crate::registry::Registry;
+
+/// A surface as it is now, with some of its tools.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The surface without its tools.
+    pub(crate) head: ToolSurface,
+    pub(crate) counts: SurfaceCounts,
+    pub(crate) tools: Vec<SurfaceTool>,
+    /// Behind which tool to go on, when there are more.
+    pub(crate) next: Option<Position>,
+}
+
+impl Registry {
+    /// The surface as it is now, with its tools behind `after` as long as `fits` says so of each.
+    pub(crate) async fn told(
+        &self,
+        tenant: &TenantId,
+        surface: &IndexedSurface,
+        after: Option<&Position>,
+        fits: impl FnMut(&SurfaceTool) -> bool,
+    ) -> Result<Told, ApiError> {
+        let now = self.now().await?;
+        let mut told = self.told_unmarked(tenant, surface, after, fits);
+        let refs = told.tools.iter_mut().filter_map(|tool| match tool {
+            SurfaceTool::Deferred(tool) => Some(tool),
+            _ => None,
+        });
+        self.mark(tenant, refs, now);
+        Ok(told)
+    }
+
+    /// The whole surface as it is now. For what looks at all of its tools anyway.
+    pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
+        let view = self.held(tenant, id).await?.view();
+        let told = self.told(tenant, view.indexed(), None, |_| true).await?;
+        Ok(filled(told.head, told.tools))
+    }
+
+    /// What [`told`](Self::told) tells, without what providers say of single tools at this moment.
+    pub(crate) fn told_unmarked(
+        &self,
+        tenant: &TenantId,
+        surface: &IndexedSurface,
+        after: Option<&Position>,
+        mut fits: impl FnMut(&SurfaceTool) -> bool,
+    ) -> Told {
+        let shut = |traits: &Traits| self.shut(traits);
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, &shut));
+        let (mut tools, mut more) = (Vec::new(), false);
+        for tool in surface.tools(&catalog, &shut, after) {
+            if !fits(&tool) {
+                more = true;
+                break;
+            }
+            tools.push(tool);
+        }
+        // Where not even the first one fits, it is the first one again.
+        let last = tools.last().map(SurfaceTool::position).or_else(|| after.cloned());
+        Told { head, counts, next: last.filter(|_| more), tools }
+    }
+}
