@@ -16,6 +16,7 @@ use toolplane_records::vocabulary::ToolLifecycle;
 
 pub use self::groups::Group;
 use self::groups::Groups;
+pub(crate) use self::names::own_names;
 use self::names::{Claims, ToolNames};
 use crate::history::{Drift, History, Since};
 use crate::limits::CatalogLimits;
@@ -264,12 +265,13 @@ impl Catalog {
         }
         self.names.insert(registration);
         Arc::make_mut(&mut self.similar).put(&change.tool);
-        self.index.insert(&change.tool);
         self.changes += change.revision;
         self.newest = self.newest.max(change.since.declared);
         let traits = self.groups.put(Traits::of(registration), change.since.traits, &tool_id);
         let CatalogChange { kind: _, tool, revision, history, since } = change;
-        self.entries.insert(tool_id, CatalogEntry { tool, revision, history, since, traits });
+        let entry = CatalogEntry { tool, revision, history, since, traits };
+        self.index.insert(entry.clone());
+        self.entries.insert(tool_id, entry);
     }
 
     /// Brings back a tool that was registered before, at the revisions and with the history it had.

@@ -29,7 +29,7 @@ pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields
 pub use limits::{CatalogLimits, DeclarationLimits, InputLimits, SchemaLimits};
 pub use registration::{MutableBy, Registration};
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
-pub use search::{SearchIndex, search};
+pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
     BlockedName, DeferPolicy, IndexedSurface, LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Position,

@@ -1,10 +1,28 @@
 //! Finding tools by what they are called and what they do.
+//!
+//! ```text
+//! text ──query──► clauses, filters ──plan──► words that stand for them ──rank──► places, best first ──answer──► matches
+//!                                   (thesaurus, typos, prefixes)         (index)          (what the surface shows)
+//! ```
 
+mod answer;
 pub(crate) mod index;
-mod query;
+mod phrases;
+mod plan;
+pub mod query;
+mod rank;
+mod reasons;
+mod select;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod text;
+mod thesaurus;
+mod typos;
 
-pub use index::{SearchHit, SearchIndex};
-pub use query::search;
+pub use answer::{Answer, Question, next_action, search};
+pub use index::{SearchIndex, Snapshot};
+pub use query::{Filter, FilterKind, QueryFault};
+pub use rank::Position;
+pub use shown::{Everything, Seen, Shown};
+pub use thesaurus::{BadGroup, MAX_GROUP_WORDS, MAX_GROUPS, Thesaurus};

@@ -56,7 +56,7 @@ struct Named {
 
 impl NameIndex {
     /// Adds a tool, or replaces what was known of it.
-    pub(crate) fn put(&mut self, tool: &Arc<Checked>) {
+    pub fn put(&mut self, tool: &Arc<Checked>) {
         let declaration = &tool.registration().declaration;
         let new = Named { tool: Arc::clone(tool), full: plain(tool.full_name()), bare: plain(&declaration.name) };
         if let Some(&place) = self.places.get(&declaration.tool_id) {

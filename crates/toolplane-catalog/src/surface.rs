@@ -19,6 +19,7 @@ pub use load::{LoadOutcome, load};
 pub use misnamed::Misnamed;
 pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
-pub(crate) use resolve::{Availability, lookup};
+pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};
+pub(crate) use visibility::{hidden_now, hidden_tool};

@@ -36,6 +36,7 @@ mod result;
 mod rule;
 mod running;
 mod scheduling;
+mod search;
 mod surface;
 mod vocabulary;
 pub mod word;

@@ -28,6 +28,9 @@ pub struct ToolDeclaration {
     /// 3 to 10 words for discovery.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub search_hint: String,
+    /// Questions people ask when this tool is the one they want; search finds it by their words (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub search_examples: Vec<String>,
     /// Human-readable title.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,

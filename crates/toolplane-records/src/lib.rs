@@ -50,6 +50,7 @@ pub mod rule;
 pub mod scheduling;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod search;
 pub mod stored;
 pub mod surface;
 pub mod taint;

@@ -1,4 +1,4 @@
-//! Tool surfaces, deferred refs and search results (contracts/tool-surface, deferred-loading-and-tool-search).
+//! Tool surfaces and deferred refs (contracts/tool-surface, deferred-loading-and-tool-search).
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -147,32 +147,4 @@ pub struct ToolSurface {
     /// Grows with every change of this surface (ours).
     #[serde(default)]
     pub revision: u64,
-}
-
-/// Answer to a search in a surface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SearchResult {
-    /// Version of the standard.
-    #[serde(default = "crate::schema_version")]
-    pub schema_version: SmolStr,
-    /// The question.
-    pub query: String,
-    /// `select` or `keyword`.
-    pub query_type: String,
-    /// Ids of the tools found, best first.
-    pub matches: Vec<ToolId>,
-    /// How many deferred tools the surface has.
-    pub total_deferred_tools: u64,
-    /// Providers still connecting.
-    #[serde(default)]
-    pub pending_providers: Vec<String>,
-    /// Names asked for exactly that do not exist here.
-    #[serde(default)]
-    pub missing_names: Vec<String>,
-    /// `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider`, `not_available`.
-    pub next_action: String,
-    /// The matches with everything needed to choose (ours).
-    #[serde(default)]
-    pub refs: Vec<DeferredToolRef>,
 }

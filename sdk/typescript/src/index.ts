@@ -35,6 +35,7 @@ export {
   type Mapped,
   type NotLoaded,
   type Search,
+  type SearchOptions,
   type Shape,
   type SurfaceOptions,
   type ToolEntry,

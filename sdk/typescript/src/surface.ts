@@ -1,6 +1,7 @@
 /** What tools there are: listed, searched, loaded. */
 
 import type { Connection } from "./connection.js";
+import type { MatchReason } from "./gen/toolplane/v1/search.js";
 import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
 import { JsonText } from "./json.js";
@@ -29,11 +30,40 @@ export interface Found {
   readonly toolId: string;
   /** A phrase for discovery. */
   readonly hint: string;
+  readonly title: string;
+  /** The beginning of its description. */
+  readonly description: string;
+  /** How well it fits; comparable within one search. */
+  readonly score: number;
+  /** The words it was found by, e.g. `emails`, `sned ~ send (typo)`. */
+  readonly why: readonly string[];
+}
+
+/** How to search. */
+export interface SearchOptions {
+  /** Most matches of a page; at most 100. */
+  readonly limit?: number;
+  /** `nextPage` of the search before, for the same query. */
+  readonly page?: string;
+  /** Only tools of these namespaces, or of those below. */
+  readonly namespaces?: readonly string[];
+  /** Only tools of these kinds, e.g. `shell_command`. */
+  readonly kinds?: readonly string[];
+  /** Only tools that declare these risks. */
+  readonly riskLevels?: readonly string[];
+  /** Only tools of these providers. */
+  readonly providers?: readonly string[];
 }
 
 /** What a search found, best first. */
 export interface Search {
   readonly found: readonly Found[];
+  /** How many tools match, on all pages, as far as they are counted. */
+  readonly total: number;
+  /** What to give as `page` to get more; undefined at the end. */
+  readonly nextPage?: string;
+  /** Names that were asked for exactly and that several tools have, with some of these. */
+  readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[];
   /** `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider` or `not_available`. */
   readonly nextAction: string;
   /** Names that were asked for exactly and do not exist here. */
@@ -97,12 +127,29 @@ function entry({ tool, alias }: SurfaceTool): ToolEntry[] {
 }
 
 /** @internal */
-export async function searchTools(connection: Connection, surfaceId: string, query: string, limit: number): Promise<Search> {
-  const request = { surfaceId, query, limit, view: 0 };
+export async function searchTools(connection: Connection, surfaceId: string, query: string, options: SearchOptions): Promise<Search> {
+  const { limit = 0, page: pageToken = "", namespaces = [], kinds = [], riskLevels = [], providers = [] } = options;
+  const filters = {
+    namespaces: [...namespaces],
+    kinds: [...kinds],
+    riskLevels: [...riskLevels],
+    providers: [...providers],
+  };
+  const request = { surfaceId, query, limit, view: 0, pageToken, ...filters };
   const { result } = await ask(connection, connection.surfaces, (client) => client.searchTools, request, soon());
-  const found = (result?.refs ?? []).map(({ name, toolId, searchHint }) => ({ name, toolId, hint: searchHint }));
-  const { nextAction = "", missingNames: missing = [], pendingProviders = [] } = result ?? {};
-  return { found, nextAction, missing, pendingProviders };
+  const details = new Map(result?.found.map((tool) => [tool.toolId, tool]));
+  const found = (result?.refs ?? []).map(({ name, toolId, searchHint: hint }) => {
+    const { title = "", description = "", score = 0, why = [] } = details.get(toolId) ?? {};
+    return { name, toolId, hint, title, description, score: score / 1000, why: why.map(reason) };
+  });
+  const { nextAction = "", missingNames: missing = [], pendingProviders = [], ambiguousNames: ambiguous = [] } = result ?? {};
+  const nextPage = result?.nextPageToken ? { nextPage: result.nextPageToken } : {};
+  return { found, nextAction, missing, pendingProviders, ambiguous, total: Number(result?.totalMatches ?? 0), ...nextPage };
+}
+
+function reason({ asked, found, how }: MatchReason): string {
+  if (how === "word") return asked;
+  return how === "name" || how === "name_within" ? "its name" : `${asked} ~ ${found} (${how})`;
 }
 
 /** @internal */

@@ -180,9 +180,9 @@ export class Tools {
     return batchNews(this.#connection, calls, options, this.surfaceId);
   }
 
-  /** Finds tools: `select:a,b` by exact name, anything else by keywords. */
-  async search(query: string, options: { limit?: number } = {}): Promise<surfaces.Search> {
-    return await surfaces.searchTools(this.#connection, this.surfaceId, query, options.limit ?? 0);
+  /** Finds tools: `select:a,b` by name, anything else by words and filters. */
+  async search(query: string, options: surfaces.SearchOptions = {}): Promise<surfaces.Search> {
+    return await surfaces.searchTools(this.#connection, this.surfaceId, query, options);
   }
 
   /** Makes the schemas of tools visible, so that they can be called, and gives them. */

@@ -44,6 +44,14 @@ pub enum SurfaceError {
         /// What is wrong with it.
         reason: String,
     },
+    /// An entry of `surface.synonyms` cannot be used.
+    #[error("`surface.synonyms[{index}]`: {reason}")]
+    Synonyms {
+        /// Which entry, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A configured tool file cannot be used.
     #[error("`surface.declarations`: `{}`: {reason}", file.display())]
     Declarations {
@@ -63,6 +71,7 @@ impl SurfaceError {
             Self::Tool { .. } => codes::SURFACE_STORED_TOOL.as_str(),
             Self::Moved { .. } => codes::SURFACE_NOT_MOVED.as_str(),
             Self::Providers { .. } => codes::SURFACE_PROVIDERS.as_str(),
+            Self::Synonyms { .. } => codes::SURFACE_SYNONYMS.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }

@@ -31,10 +31,11 @@ mod rpc;
 mod surfaces;
 pub mod sync;
 mod takeover;
+mod thesauri;
 mod tools;
 mod view;
 
 pub use error::SurfaceError;
 pub use forget::forget;
-pub use options::{ProviderOptions, SurfaceOptions};
+pub use options::{ProviderOptions, SurfaceOptions, Synonyms};
 pub use role::{PROGRAM, SurfaceRole, start};

@@ -20,6 +20,17 @@ pub struct SurfaceOptions {
     pub max_message_bytes: usize,
     /// How providers are asked what they have.
     pub providers: ProviderOptions,
+    /// Words that mean the same; those without a tenant are everybody's.
+    pub synonyms: Vec<Synonyms>,
+}
+
+/// Words that mean the same when tools are searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synonyms {
+    /// Whose words they are.
+    pub tenant: Option<String>,
+    /// The words.
+    pub words: Vec<String>,
 }
 
 impl SurfaceOptions {
@@ -31,6 +42,12 @@ impl SurfaceOptions {
             sync_patience: Duration::from_millis(500),
             max_message_bytes: config.server.max_message_bytes,
             providers: ProviderOptions::default(),
+            synonyms: config
+                .surface
+                .synonyms
+                .iter()
+                .map(|one| Synonyms { tenant: one.tenant.clone(), words: one.words.clone() })
+                .collect(),
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::options::SurfaceOptions;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
+use crate::thesauri::Thesauri;
 use crate::{declarations, takeover};
 
 /// The services of the role, as health checks name them.
@@ -61,8 +62,10 @@ impl SurfaceRole {
     ///
     /// - [`SurfaceError::Store`] when the store cannot be read.
     /// - [`SurfaceError::Tool`] when a stored tool cannot be used.
+    /// - [`SurfaceError::Synonyms`] when words that are said to mean the same cannot be used.
     /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
+        let thesauri = Thesauri::of(&options.synonyms)?;
         let registry =
             Registry::open(backend.measured(Keeper::Surface, backend.store()), options.sync_patience).await?;
         registry.join().await?;
@@ -88,6 +91,7 @@ impl SurfaceRole {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
+            thesauri,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };
@@ -149,8 +153,9 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 };
 
 /// Checks what only this role understands in the configuration, without starting anything: the tool files must be there and
-/// readable.
+/// readable, and synonyms must be words.
 fn check(config: &Config) -> Result<(), RoleError> {
+    Thesauri::of(&SurfaceOptions::from_config(config).synonyms)?;
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
     }

@@ -15,6 +15,8 @@ mod large;
 mod providers;
 #[path = "service/role.rs"]
 mod role;
+#[path = "service/search.rs"]
+mod search;
 #[path = "service/several.rs"]
 mod several;
 #[path = "service/surfaces.rs"]

@@ -87,7 +87,7 @@ enum Command {
     /// Make and look at surfaces: the tools one session may see.
     #[command(subcommand)]
     Surface(surface::SurfaceCommand),
-    /// Find tools in a surface: `select:a,b` by exact name, anything else by keywords.
+    /// Find tools in a surface: `select:a,b` by name, anything else by words and filters.
     Search(search::SearchArgs),
     /// Load deferred tools, so that they can be called.
     Load(search::LoadArgs),

@@ -82,6 +82,16 @@ mod tests {
     }
 
     #[test]
+    fn words_that_cannot_be_synonyms_are_found_before_a_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("toolplane.toml");
+        std::fs::write(&file, "[surface]\nsynonyms = [{ words = [\"a\", \"b\"] }, { words = [\"alone\"] }]\n").unwrap();
+        let config = Config::load(Some(&file), []).unwrap();
+        let error = (toolplane_surface::PROGRAM.check)(&config).unwrap_err().to_string();
+        assert!(error.contains("surface.synonyms[1]"), "{error}");
+    }
+
+    #[test]
     fn example_rules_and_policies_go_together() {
         let listed = |folder: &str| {
             let entries = std::fs::read_dir(deploy(folder)).unwrap();

@@ -81,6 +81,8 @@ async def many():
         found = (await client.call_tool("tool_search", {"query": "simple text"})).structured_content
         name = found["tools"][0]["name"]
         assert name == "conf__test_simple_text", found
+        refused = await client.call_tool("tool_search", {"query": "kind:nonsense"})
+        assert refused.is_error and "nonsense" in told(refused), refused
         result = await client.call_tool("tool_call", {"name": name, "arguments": {}})
         assert told(result).startswith("This is a simple text"), result
         loaded = (await client.call_tool("tool_load", {"names": [name, "nothing"]})).structured_content

@@ -104,7 +104,7 @@ impl<'a> Claims<'a> {
 }
 
 /// The names only this tool may have, each with the field it comes from.
-fn own_names(registration: &Registration) -> Vec<(String, String)> {
+pub(crate) fn own_names(registration: &Registration) -> Vec<(String, String)> {
     let declaration = &registration.declaration;
     let mut names = vec![
         (declaration.tool_id.as_str().to_owned(), "declaration.tool_id".to_owned()),

@@ -1,142 +1,200 @@
-//! An inverted index over the texts of tools, ranked by BM25 with a weight per field.
+//! An index over the texts of tools: which tools have a word, and how much it says of each.
+//!
+//! What a word of a tool weighs depends on that tool alone, and sums are of whole numbers: the same tools give the same answers,
+//! whatever the order they came in. A [`Snapshot`] is a pointer. Whoever changes the index while one is held copies what
+//! the change touches (some blocks of entries and buckets of words), and never the index.
 
-use std::collections::{BTreeMap, HashMap};
+mod dictionary;
+mod fields;
+mod postings;
+mod slots;
 
+use std::sync::Arc;
+
+pub(super) use dictionary::Dictionary;
+use fields::ToolWords;
+pub(super) use fields::{Field, KeyKind, key};
+use postings::Posting;
+pub(super) use postings::Postings;
+use slots::{Places, Slots};
 use toolplane_records::ids::ToolId;
 
-use super::text::terms;
-use crate::validate::Checked;
-
-/// Name and aliases; title and search hint; namespace; description; parameter names.
-const FIELDS: usize = 5;
-/// How much a word counts by where it is.
-const WEIGHT: [f64; FIELDS] = [3.0, 2.0, 1.0, 1.0, 0.5];
-/// How much a long field discounts its words.
-const LENGTH: [f64; FIELDS] = [0.4, 0.5, 0.2, 0.75, 0.75];
-/// How soon repeating a word stops to count.
-const SATURATION: f64 = 1.2;
-/// Most parameter names that are indexed.
-const MAX_PARAMETERS: usize = 200;
-/// Most terms of a query that count, the rarest: each is compared with every tool that has it.
-const MAX_WANTED: usize = 64;
-
-/// One tool found, with its score.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchHit {
-    /// The tool.
-    pub tool_id: ToolId,
-    /// Higher is better; only comparable within one query.
-    pub score: f64,
-}
+use super::typos::letters;
+use crate::catalog::CatalogEntry;
 
 /// The searchable texts of every tool of a catalog. Tools can be replaced one at a time.
 #[derive(Debug, Default)]
 pub struct SearchIndex {
-    documents: HashMap<ToolId, Document>,
-    /// Term to the tools it is in, in order of their ids so that sums do not depend on history.
-    postings: HashMap<String, BTreeMap<ToolId, [u32; FIELDS]>>,
-    total_length: [u64; FIELDS],
+    shared: Arc<Contents>,
+    places: Places,
 }
 
-#[derive(Debug)]
-struct Document {
-    terms: Vec<String>,
-    length: [u32; FIELDS],
+/// What searching looks at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    pub(super) tools: Slots,
+    /// How many tools there are.
+    pub(super) live: usize,
+    /// Words without their endings, whole names, and filters.
+    pub(super) terms: Dictionary<Postings>,
+    /// Words as they are written, for finding what was meant by another one.
+    pub(super) forms: Dictionary<Form>,
 }
+
+/// A word as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Which letters it has; see [`letters`].
+    pub(super) letters: u64,
+    /// How many tools have it.
+    pub(super) tools: u32,
+    /// How many have it in a name.
+    pub(super) in_names: u32,
+}
+
+/// The index as it was at one time. Cheap to take and to keep; changes go on beside it.
+#[derive(Clone, Debug)]
+pub struct Snapshot(pub(super) Arc<Contents>);
 
 impl SearchIndex {
+    /// The index as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(Arc::clone(&self.shared))
+    }
+
     /// Adds a tool, or replaces what was known of it.
-    pub fn insert(&mut self, tool: &Checked) {
-        let tool_id = &tool.registration().declaration.tool_id;
-        self.remove(tool_id);
-        let mut counts: HashMap<String, [u32; FIELDS]> = HashMap::new();
-        let mut length = [0u32; FIELDS];
-        for (field, text) in texts(tool).iter().enumerate() {
-            for term in terms(text) {
-                counts.entry(term).or_default()[field] += 1;
-                length[field] += 1;
-            }
-        }
-        for (total, length) in self.total_length.iter_mut().zip(length) {
-            *total += u64::from(length);
-        }
-        self.documents.insert(tool_id.clone(), Document { terms: counts.keys().cloned().collect(), length });
-        for (term, counts) in counts {
-            self.postings.entry(term).or_default().insert(tool_id.clone(), counts);
-        }
+    pub fn insert(&mut self, entry: CatalogEntry) {
+        let contents = Arc::make_mut(&mut self.shared);
+        let Some(place) = self.places.of(entry.tool_id()) else {
+            let words = ToolWords::of(&entry.tool);
+            let place = self.places.take(&mut contents.tools, entry);
+            contents.add(place, &words);
+            contents.live = self.places.len();
+            return;
+        };
+        let Some(before) = contents.tools.get(place) else { return };
+        // Another lifecycle or schema of the same texts, as a retirement is.
+        let (known, words) = (ToolWords::of(&before.tool), ToolWords::of(&entry.tool));
+        contents.replace(place, &known, &words);
+        Places::renew(&mut contents.tools, place, entry);
     }
 
     /// Forgets a tool.
     pub fn remove(&mut self, tool_id: &ToolId) {
-        let Some(document) = self.documents.remove(tool_id) else { return };
-        for (total, length) in self.total_length.iter_mut().zip(document.length) {
-            *total -= u64::from(length);
+        let Some(place) = self.places.of(tool_id) else { return };
+        let contents = Arc::make_mut(&mut self.shared);
+        if let Some(before) = contents.tools.get(place) {
+            let known = ToolWords::of(&before.tool);
+            contents.take_out(place, &known);
         }
-        for term in document.terms {
-            if let Some(tools) = self.postings.get_mut(&term) {
-                tools.remove(tool_id);
-                if tools.is_empty() {
-                    self.postings.remove(&term);
-                }
-            }
-        }
+        self.places.give_back(&mut contents.tools, tool_id);
+        contents.live = self.places.len();
     }
 
-    /// The tools that share a term with `query`, best first; equal scores in order of ids.
-    ///
-    /// The order depends on nothing but the query and the tools that are indexed.
-    pub fn search(&self, query: &str) -> Vec<SearchHit> {
-        let mut scores: HashMap<&ToolId, f64> = HashMap::new();
-        let mut wanted = terms(query);
-        wanted.sort();
-        wanted.dedup();
-        let mut lists: Vec<_> = wanted.iter().filter_map(|term| self.postings.get(term)).collect();
-        if lists.len() > MAX_WANTED {
-            lists.sort_by_key(|tools| tools.len());
-            lists.truncate(MAX_WANTED);
-        }
-        for tools in lists {
-            let rarity = self.rarity(tools.len());
-            for (tool_id, counts) in tools {
-                if let Some(document) = self.documents.get(tool_id) {
-                    let frequency = self.weighted_frequency(document, counts);
-                    *scores.entry(tool_id).or_default() += rarity * frequency / (SATURATION + frequency);
-                }
-            }
-        }
-        let hit = |(tool_id, score): (&ToolId, f64)| SearchHit { tool_id: tool_id.clone(), score };
-        let mut hits: Vec<SearchHit> = scores.into_iter().map(hit).collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.tool_id.cmp(&b.tool_id)));
-        hits
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
     }
 
-    fn rarity(&self, having: usize) -> f64 {
-        let (all, having) = (self.documents.len() as f64, having as f64);
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    fn weighted_frequency(&self, document: &Document, counts: &[u32; FIELDS]) -> f64 {
-        let mut sum = 0.0;
-        for field in 0..FIELDS {
-            if counts[field] > 0 {
-                let average = self.total_length[field] as f64 / self.documents.len() as f64;
-                let relative = f64::from(document.length[field]) / average;
-                sum += WEIGHT[field] * f64::from(counts[field]) / (1.0 - LENGTH[field] + LENGTH[field] * relative);
-            }
-        }
-        sum
+    /// Bytes of memory the index takes, without the tools it shares with the catalog.
+    pub fn heap_bytes(&self) -> usize {
+        let contents = &self.shared;
+        let terms = contents.terms.heap_bytes(Postings::heap_bytes);
+        terms + contents.forms.heap_bytes(|_| 0) + contents.tools.heap_bytes() + self.places.heap_bytes()
+    }
+
+    /// How many words, names and filters there are.
+    pub fn terms(&self) -> usize {
+        self.shared.terms.len()
     }
 }
 
-fn texts(tool: &Checked) -> [String; FIELDS] {
-    let registration = tool.registration();
-    let declaration = &registration.declaration;
-    let names = format!("{} {}", declaration.name, registration.aliases().join(" "));
-    let phrases = format!("{} {}", declaration.title, registration.search_hint());
-    [names, phrases, declaration.namespace.clone(), declaration.description.clone(), parameters(tool)]
+impl Contents {
+    fn add(&mut self, place: u32, words: &ToolWords) {
+        for (term, found) in &words.terms {
+            self.add_term(term, Posting { place, weight: found.weight, fields: found.fields });
+        }
+        for key in &words.keys {
+            self.add_term(key, Posting { place, weight: 0, fields: 0 });
+        }
+        for (form, fields) in &words.forms {
+            self.add_form(form, *fields);
+        }
+    }
+
+    fn take_out(&mut self, place: u32, words: &ToolWords) {
+        for term in words.terms.keys().chain(&words.keys) {
+            self.terms.shrink(term, |postings| postings.remove(place));
+        }
+        for (form, fields) in &words.forms {
+            self.remove_form(form, *fields);
+        }
+    }
+
+    /// Changes only what is another one now.
+    fn replace(&mut self, place: u32, before: &ToolWords, after: &ToolWords) {
+        for (term, found) in &before.terms {
+            if after.terms.get(term) != Some(found) {
+                self.terms.shrink(term, |postings| postings.remove(place));
+            }
+        }
+        for key in before.keys.iter().filter(|key| !after.keys.contains(key)) {
+            self.terms.shrink(key, |postings| postings.remove(place));
+        }
+        for (form, fields) in &before.forms {
+            if after.forms.get(form) != Some(fields) {
+                self.remove_form(form, *fields);
+            }
+        }
+        for (term, found) in &after.terms {
+            if before.terms.get(term) != Some(found) {
+                self.add_term(term, Posting { place, weight: found.weight, fields: found.fields });
+            }
+        }
+        for key in after.keys.iter().filter(|key| !before.keys.contains(key)) {
+            self.add_term(key, Posting { place, weight: 0, fields: 0 });
+        }
+        for (form, fields) in &after.forms {
+            if before.forms.get(form) != Some(fields) {
+                self.add_form(form, *fields);
+            }
+        }
+    }
+
+    fn add_term(&mut self, term: &str, posting: Posting) {
+        self.terms.upsert(term, || Postings::One(posting), |postings| postings.insert(posting));
+    }
+
+    fn add_form(&mut self, form: &str, fields: u8) {
+        let named = u32::from(is_named(fields));
+        let change = |known: &mut Form| {
+            known.tools += 1;
+            known.in_names += named;
+        };
+        self.forms.upsert(form, || Form { letters: letters(form), tools: 1, in_names: named }, change);
+    }
+
+    fn remove_form(&mut self, form: &str, fields: u8) {
+        let named = u32::from(is_named(fields));
+        self.forms.shrink(form, |known| {
+            known.tools = known.tools.saturating_sub(1);
+            known.in_names = known.in_names.saturating_sub(named);
+            known.tools == 0
+        });
+    }
+
+    /// How much a word says that `having` tools have.
+    pub(super) fn rarity(&self, having: usize) -> f64 {
+        let (all, having) = (self.live as f64, having as f64);
+        (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
+    }
 }
 
-fn parameters(tool: &Checked) -> String {
-    let names = tool.parameters().iter().take(MAX_PARAMETERS);
-    names.map(String::as_str).collect::<Vec<_>>().join(" ")
+fn is_named(fields: u8) -> bool {
+    fields & (Field::Name.bit() | Field::Alias.bit() | Field::Namespace.bit()) != 0
 }

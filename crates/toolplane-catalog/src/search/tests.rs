@@ -1,37 +1,47 @@
 //! Search: what is found, in which order, and what is never found.
 
-use proptest::prelude::*;
-use serde_json::json;
+mod history;
+mod language;
+mod meaning;
+mod pages;
+
+use serde_json::{Value, json};
 use toolplane_records::ids::{SurfaceId, TenantId};
-use toolplane_records::surface::{SearchResult, ToolSurface};
+use toolplane_records::search::{FoundTool, SearchResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{LoadingState, SurfaceScope};
 
-use super::text::{stem, terms};
 use super::*;
 use crate::catalog::Catalog;
 use crate::fixtures::{catalog, registration, tool, tool_json};
 use crate::registration::Registration;
-use crate::surface::{DeferPolicy, IndexedSurface, SurfaceRequest, select};
+use crate::surface::{DeferPolicy, IndexedSurface, LiveSurface, SurfaceRequest};
 
 fn described(namespace: &str, name: &str, description: &str) -> Registration {
+    with(namespace, name, &json!({ "description": description }))
+}
+
+/// A tool with other fields of its declaration.
+fn with(namespace: &str, name: &str, fields: &Value) -> Registration {
     let mut json = tool_json(namespace, name);
-    json["declaration"]["description"] = json!(description);
+    for (field, value) in fields.as_object().unwrap() {
+        json["declaration"][field] = value.clone();
+    }
     registration(&json)
 }
 
 fn library() -> Catalog {
-    let mut weather = tool_json("weather", "get_forecast");
-    weather["declaration"]["search_hint"] = json!("weather forecast for a city");
-    weather["declaration"]["description"] = json!("Returns temperature and rain.");
-    weather["declaration"]["input_contract"] = json!({ "model_input_schema": {
-        "type": "object", "properties": { "postalCode": { "type": "string" } } } });
-    let mut hidden = tool_json("weather", "control_weather");
-    hidden["declaration"]["description"] = json!("Weather, weather, weather.");
-    hidden["declaration"]["lifecycle"] = json!("disabled");
+    let weather = json!({
+        "search_hint": "weather forecast for a city", "description": "Returns temperature and rain.",
+        "input_contract": { "model_input_schema": { "type": "object", "properties": { "postalCode": { "type": "string" } } } },
+    });
     catalog(&[
-        registration(&weather),
-        registration(&hidden),
+        with("weather", "get_forecast", &weather),
+        with(
+            "weather",
+            "control_weather",
+            &json!({ "description": "Weather, weather, weather.", "lifecycle": "disabled" }),
+        ),
         described("files", "readFile", "Reads a file of the workspace as text."),
         described("files", "search_text", "Searches for a pattern in files of the workspace."),
         described("mcp.github", "search_issues", "Searching issues and pull requests of a repository."),
@@ -39,13 +49,35 @@ fn library() -> Catalog {
     ])
 }
 
-fn search(surface: &ToolSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
-    super::search(&IndexedSurface::new(surface.clone()), catalog, query, limit)
+fn question<'a>(text: &'a str, limit: usize, thesaurus: &'a Thesaurus) -> Question<'a> {
+    Question { text, filters: &[], limit, after: None, thesaurus }
 }
 
-fn surface(catalog: &Catalog, defer: DeferPolicy) -> ToolSurface {
-    let request = SurfaceRequest { defer, ..SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Turn) };
-    select(catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default()).unwrap()
+fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
+    let seen = Seen::of(surface, catalog);
+    super::search(&seen, &catalog.index().snapshot(), &question(query, limit, &Thesaurus::starter())).unwrap().result
+}
+
+/// What is found among all tools of a catalogue.
+fn find(catalog: &Catalog, query: &str) -> Vec<FoundTool> {
+    find_with(catalog, query, &Thesaurus::starter())
+}
+
+fn find_with(catalog: &Catalog, query: &str, thesaurus: &Thesaurus) -> Vec<FoundTool> {
+    let answer = super::search(&Everything::default(), &catalog.index().snapshot(), &question(query, 10, thesaurus));
+    answer.unwrap().result.found
+}
+
+fn names(found: &[FoundTool]) -> Vec<&str> {
+    found.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+fn surface(catalog: &Catalog, defer: DeferPolicy) -> IndexedSurface {
+    made(catalog, &SurfaceRequest { defer, ..SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Turn) })
+}
+
+fn made(catalog: &Catalog, request: &SurfaceRequest) -> IndexedSurface {
+    LiveSurface::make(catalog, request, SurfaceId::from_trusted("s"), Timestamp::default()).unwrap().into()
 }
 
 fn ask(query: &str) -> SearchResult {
@@ -125,7 +157,7 @@ fn pending_providers_are_reported() {
     let catalog = library();
     let mut request = SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Turn);
     request.pending_providers.insert("mcp.github".to_owned(), "github".to_owned());
-    let surface = select(&catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default()).unwrap();
+    let surface = made(&catalog, &request);
     let found = search(&surface, &catalog, "github", 10);
     assert_eq!(
         (found.pending_providers.as_slice(), found.next_action.as_str()),
@@ -141,90 +173,4 @@ fn the_limit_holds_and_long_queries_are_cut() {
     let surface = surface(&catalog, DeferPolicy::All);
     assert_eq!(search(&surface, &catalog, "files weather text issues", 2).matches.len(), 2);
     assert_eq!(search(&surface, &catalog, &"weather ".repeat(10_000), 5).query.chars().count(), 999);
-}
-
-#[test]
-fn identifiers_are_split_and_endings_removed() {
-    assert_eq!(terms("getHTTPResponse2xx"), ["gethttpresponse2xx", "get", "http", "respons", "2", "xx"]);
-    assert_eq!(terms("read_file.v2"), ["read", "fil", "v2", "v", "2"]);
-    assert_eq!(terms("重命名file"), ["重命", "命名", "fil"]);
-    for (one, other) in [
-        ("movies", "movie"),
-        ("queries", "query"),
-        ("searching", "search"),
-        ("updated", "update"),
-        ("running", "run"),
-        ("translation", "translate"),
-        ("calculator", "calculate"),
-        ("files", "file"),
-        ("classes", "class"),
-        ("boxes", "box"),
-        ("installing", "install"),
-        ("copied", "copy"),
-        ("quickly", "quick"),
-    ] {
-        assert_eq!(stem(one), stem(other), "{one} {other}");
-    }
-    for word in ["status", "is", "bus", "access", "été", "s3"] {
-        assert_eq!(stem(word), word);
-    }
-}
-
-#[test]
-fn stop_words_are_in_order() {
-    // A word out of order would silently not be found by binary search.
-    assert_eq!(terms("a about all also am an and any are you your forecast"), [stem("forecast")]);
-    assert_eq!(terms("which who why will with would using want please help give forecast"), [stem("forecast")]);
-    assert_eq!(terms("the of and"), ["the", "of", "and"]);
-}
-
-fn any_text() -> impl Strategy<Value = String> {
-    let word =
-        prop::sample::select(vec!["read", "file", "search", "issue", "weather", "Get", "city", "text", "_", "翻译"]);
-    prop::collection::vec(word, 0..6).prop_map(|words| words.join(" "))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_order_does_not_depend_on_history(texts in prop::collection::vec(any_text(), 1..8), query in any_text()) {
-        let tools: Vec<Registration> =
-            texts.iter().enumerate().map(|(i, text)| described("n", &format!("t{i}"), &format!("x {text}"))).collect();
-        let straight = catalog(&tools);
-        let mut detour = Catalog::default();
-        for tool in tools.iter().rev() {
-            let earlier = described("n", &tool.declaration.name, "weather weather file something else");
-            for version in [&earlier, tool] {
-                let change = detour.plan_register(std::slice::from_ref(version)).unwrap().remove(0);
-                detour.apply(change);
-            }
-        }
-        prop_assert_eq!(straight.index().search(&query), detour.index().search(&query));
-    }
-
-    #[test]
-    fn no_text_is_too_strange(text in any::<String>()) {
-        let catalog = library();
-        let surface = surface(&catalog, DeferPolicy::All);
-        let found = search(&surface, &catalog, &text, 3);
-        prop_assert!(found.matches.len() <= 3 || found.query_type == "select");
-        prop_assert_eq!(search(&surface, &catalog, &text, 3), found);
-    }
-}
-
-#[test]
-fn a_replaced_tool_is_forgotten() {
-    let mut index = SearchIndex::default();
-    let check = |index: &SearchIndex, query: &str, hits: usize| assert_eq!(index.search(query).len(), hits, "{query}");
-    let checked =
-        |tool: &Registration| crate::validate::validate(tool, &crate::limits::CatalogLimits::default()).unwrap();
-    index.insert(&checked(&described("a", "one", "alpha")));
-    index.insert(&checked(&described("a", "one", "beta")));
-    index.insert(&checked(&tool("a", "two")));
-    check(&index, "alpha", 0);
-    check(&index, "beta", 1);
-    index.remove(&toolplane_records::ids::ToolId::from_trusted("tool_a_one"));
-    check(&index, "beta", 0);
-    check(&index, "two", 1);
 }

@@ -1,158 +1,155 @@
-//! From texts to the terms that are compared: words of identifiers and sentences, lower case, without endings.
+//! From texts to the words that are compared: words of identifiers and sentences, in one spelling.
 
-/// Most terms taken from one text; what follows adds nothing to finding a tool.
-const MAX_TERMS: usize = 4_000;
+mod fold;
+mod split;
+mod stem;
+#[cfg(test)]
+mod tests;
+
+pub(super) use fold::fold;
+use split::{is_unspaced, split_case, split_scripts};
+pub(super) use stem::stem;
+
+/// Most words taken from one text; what follows adds nothing to finding a tool.
+const MAX_WORDS: usize = 4_000;
 
 /// Words that say nothing about a tool.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by",
-    "can", "could", "did", "do", "does", "for", "from", "give", "had", "has", "have", "he", "help", "her", "here",
-    "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "more", "my", "need",
-    "no", "not", "of", "on", "or", "our", "out", "please", "she", "should", "so", "some", "such", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "use", "using", "want", "was",
-    "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+    "can", "could", "d", "did", "do", "does", "doesn", "don", "each", "every", "for", "from", "give", "had", "has",
+    "have", "he", "hello", "help", "her", "here", "hey", "hi", "him", "his", "how", "i", "if", "in", "into", "is",
+    "isn", "it", "its", "just", "let", "like", "ll", "m", "may", "me", "might", "more", "my", "need", "no", "not",
+    "of", "ok", "okay", "on", "only", "or", "our", "out", "please", "re", "s", "she", "should", "so", "some", "such",
+    "t", "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to",
+    "too", "up", "us", "use", "using", "ve", "very", "want", "was", "we", "were", "what", "when", "where", "which",
+    "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The terms of `text` in order, stop words left out unless nothing else is there.
-pub(super) fn terms(text: &str) -> Vec<String> {
-    let words = words(text);
-    let telling: Vec<String> =
-        words.iter().filter(|word| STOP_WORDS.binary_search(&word.as_str()).is_err()).map(|word| stem(word)).collect();
-    if telling.is_empty() { words.iter().map(|word| stem(word)).collect() } else { telling }
+/// Words people wrap what they ask for in. A tool may well have them, so they count, but less.
+const WEAK_WORDS: &[&str] = &[
+    "able",
+    "anything",
+    "assist",
+    "available",
+    "based",
+    "best",
+    "better",
+    "current",
+    "currently",
+    "different",
+    "explore",
+    "feel",
+    "feeling",
+    "find",
+    "found",
+    "fun",
+    "get",
+    "give",
+    "go",
+    "going",
+    "good",
+    "great",
+    "having",
+    "information",
+    "interested",
+    "know",
+    "latest",
+    "look",
+    "looking",
+    "love",
+    "many",
+    "much",
+    "now",
+    "perfect",
+    "possible",
+    "provide",
+    "really",
+    "related",
+    "right",
+    "said",
+    "same",
+    "say",
+    "show",
+    "something",
+    "specific",
+    "sure",
+    "tell",
+    "thing",
+    "things",
+    "think",
+    "today",
+    "try",
+    "trying",
+    "understand",
+    "used",
+    "using",
+    "way",
+    "wondering",
+    "working",
+];
+
+/// Whose text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// A tool's: a run of a script without spaces can be found by each of its characters too.
+    Tool,
+    /// A question's: such a run means its pairs, and a character means itself only where it is alone.
+    Query,
+}
+
+/// Whether a word says nothing about a tool.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// Whether a word of a question mostly belongs to how it is asked, and not to what is asked for.
+pub(super) fn is_weak_word(word: &str) -> bool {
+    WEAK_WORDS.binary_search(&word).is_ok()
+}
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    /// In lower case.
+    pub(super) word: String,
+    /// It is an identifier whose parts follow as words of their own.
+    pub(super) whole: bool,
+}
+
+/// The words of `text`, in order; a split identifier also as a whole.
+pub(super) fn words(text: &str, side: Side) -> Vec<String> {
+    tokens(text, side).into_iter().map(|token| token.word).collect()
 }
 
 /// Lower-case words: runs of letters and digits, split where an identifier changes case or goes from letters to digits;
 /// a split identifier also counts as a whole. Scripts without spaces give pairs of neighbouring characters.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
+pub(super) fn tokens(text: &str, side: Side) -> Vec<Token> {
+    let text = fold(text);
+    let mut tokens = Vec::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
-        if words.len() >= MAX_TERMS {
+        if tokens.len() >= MAX_WORDS {
             break;
         }
         for piece in split_scripts(run) {
             if piece.chars().next().is_some_and(is_unspaced) {
-                words.extend(pairs(piece));
+                tokens.extend(unspaced(piece, side).map(|word| Token { word, whole: false }));
                 continue;
             }
             let parts = split_case(piece);
             if parts.len() > 1 {
-                words.push(piece.to_lowercase());
+                tokens.push(Token { word: piece.to_lowercase(), whole: true });
             }
-            words.extend(parts.iter().map(|part| part.to_lowercase()));
+            tokens.extend(parts.iter().map(|part| Token { word: part.to_lowercase(), whole: false }));
         }
     }
-    words
+    tokens
 }
 
-/// Scripts written without spaces between words: Han, kana, Hangul syllables, Thai.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{0E00}'..='\u{0E7F}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{2FA1F}')
-}
-
-fn split_scripts(run: &str) -> Vec<&str> {
-    split_where(run, |before, after, _| is_unspaced(before) != is_unspaced(after))
-}
-
-fn split_case(run: &str) -> Vec<&str> {
-    split_where(run, |before, after, following| {
-        let hump = before.is_lowercase() && after.is_uppercase();
-        let acronym_ends = before.is_uppercase() && after.is_uppercase() && following.is_some_and(char::is_lowercase);
-        let digits = before.is_numeric() != after.is_numeric();
-        hump || acronym_ends || digits
-    })
-}
-
-fn split_where(run: &str, splits: impl Fn(char, char, Option<char>) -> bool) -> Vec<&str> {
-    let characters: Vec<(usize, char)> = run.char_indices().collect();
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for (position, pair) in characters.windows(2).enumerate() {
-        let following = characters.get(position + 2).map(|(_, c)| *c);
-        if splits(pair[0].1, pair[1].1, following) {
-            pieces.push(&run[start..pair[1].0]);
-            start = pair[1].0;
-        }
-    }
-    pieces.push(&run[start..]);
-    pieces
-}
-
-fn pairs(run: &str) -> Vec<String> {
+/// The pairs of a run; of a tool's, its characters too.
+fn unspaced(run: &str, side: Side) -> impl Iterator<Item = String> {
     let characters: Vec<char> = run.chars().collect();
-    match characters.as_slice() {
-        [single] => vec![single.to_string()],
-        many => many.windows(2).map(|pair| pair.iter().collect()).collect(),
-    }
-}
-
-/// The word without the endings English puts on it. Both sides of a comparison go through it, so it need not be a word.
-pub(super) fn stem(word: &str) -> String {
-    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return word.to_owned();
-    }
-    let mut stem = without_plural(word);
-    stem = without_verb_ending(&stem);
-    for (ending, kept, shortest) in [
-        ("ization", "iz", 9),
-        ("ation", "at", 7),
-        ("ator", "at", 6),
-        ("ment", "", 8),
-        ("ion", "", 6),
-        ("er", "", 6),
-        ("ly", "", 6),
-    ] {
-        if stem.len() >= shortest
-            && let Some(root) = stem.strip_suffix(ending)
-        {
-            stem = format!("{root}{kept}");
-            break;
-        }
-    }
-    if stem.len() > 3
-        && let Some(root) = stem.strip_suffix('e')
-    {
-        stem = root.to_owned();
-    }
-    if stem.len() > 2
-        && let Some(root) = stem.strip_suffix('y')
-        && !root.ends_with(is_vowel)
-    {
-        stem = format!("{root}i");
-    }
-    stem
-}
-
-fn is_vowel(c: char) -> bool {
-    matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
-}
-
-fn without_plural(word: &str) -> String {
-    let keeps_its_s = ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
-    let hissing = ["sses", "xes", "ches", "shes", "zes"].iter().any(|ending| word.ends_with(ending));
-    match word {
-        _ if keeps_its_s => word.to_owned(),
-        _ if hissing => word[..word.len() - 2].to_owned(),
-        _ => match (word.strip_suffix("ies"), word.strip_suffix('s')) {
-            (Some(root), _) if root.len() >= 2 => format!("{root}y"),
-            (_, Some(root)) => root.to_owned(),
-            _ => word.to_owned(),
-        },
-    }
-}
-
-fn without_verb_ending(word: &str) -> String {
-    if let Some(root) = word.strip_suffix("ied")
-        && root.len() >= 2
-    {
-        return format!("{root}y");
-    }
-    let root = word.strip_suffix("ing").or_else(|| word.strip_suffix("ed"));
-    match root {
-        Some(root) if root.len() >= 3 && root.contains(is_vowel) => {
-            let doubled = root.as_bytes().windows(2).next_back().is_some_and(|pair| pair[0] == pair[1]);
-            let keeps = root.ends_with(['l', 's', 'z']);
-            if doubled && !keeps { root[..root.len() - 1].to_owned() } else { root.to_owned() }
-        }
-        _ => word.to_owned(),
-    }
+    let alone = side == Side::Tool || characters.len() == 1;
+    let single = characters.iter().filter(|_| alone).map(char::to_string);
+    let pairs = characters.windows(2).map(|pair| pair.iter().collect::<String>());
+    single.chain(pairs).collect::<Vec<_>>().into_iter()
 }

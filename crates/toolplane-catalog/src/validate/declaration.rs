@@ -19,6 +19,11 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, fault
     check_text("declaration.description", &declaration.description, limits.declaration.max_description_chars, faults);
     check_text("declaration.title", &declaration.title, limits.declaration.max_short_text_chars, faults);
     check_text("declaration.search_hint", &declaration.search_hint, limits.declaration.max_short_text_chars, faults);
+    check_list_length("declaration.search_examples", declaration.search_examples.len(), limits, faults);
+    for (index, example) in declaration.search_examples.iter().enumerate() {
+        let place = format!("declaration.search_examples[{index}]");
+        check_text(&place, example, limits.declaration.max_short_text_chars, faults);
+    }
     check_list_length("declaration.capability_refs", declaration.capability_refs.len(), limits, faults);
     for (index, capability) in declaration.capability_refs.iter().enumerate() {
         if let Err(rule) = check_id(capability) {

@@ -29,6 +29,7 @@ impl From<&records::ToolDeclaration> for v1::ToolDeclaration {
             permission_profile_ref: record.permission_profile_ref.clone(),
             external_mappings: field::outs(&record.external_mappings),
             annotations: field::out(&record.annotations),
+            search_examples: record.search_examples.clone(),
         }
     }
 }
@@ -44,6 +45,7 @@ impl TryFrom<v1::ToolDeclaration> for records::ToolDeclaration {
             name: message.name,
             aliases: message.aliases,
             search_hint: message.search_hint,
+            search_examples: message.search_examples,
             title: message.title,
             description: message.description,
             lifecycle: word::closed("lifecycle", message.lifecycle)?,

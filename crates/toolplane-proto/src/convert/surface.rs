@@ -1,4 +1,4 @@
-//! Surfaces, deferred tools and search results.
+//! Surfaces and deferred tools.
 
 use toolplane_records::surface as records;
 
@@ -162,40 +162,6 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
             runtime_refs: message.runtime_refs,
             tenant: field::id("tenant", &message.tenant)?,
             revision: message.revision,
-        })
-    }
-}
-
-impl From<&records::SearchResult> for v1::SearchResult {
-    fn from(record: &records::SearchResult) -> Self {
-        Self {
-            schema_version: record.schema_version.to_string(),
-            query: record.query.clone(),
-            query_type: record.query_type.clone(),
-            matches: field::texts(&record.matches),
-            total_deferred_tools: record.total_deferred_tools,
-            pending_providers: record.pending_providers.clone(),
-            missing_names: record.missing_names.clone(),
-            next_action: record.next_action.clone(),
-            refs: field::outs(&record.refs),
-        }
-    }
-}
-
-impl TryFrom<v1::SearchResult> for records::SearchResult {
-    type Error = ConvertError;
-
-    fn try_from(message: v1::SearchResult) -> Result<Self, ConvertError> {
-        Ok(Self {
-            schema_version: field::version(&message.schema_version),
-            query: message.query,
-            query_type: message.query_type,
-            matches: field::ids("matches", &message.matches)?,
-            total_deferred_tools: message.total_deferred_tools,
-            pending_providers: message.pending_providers,
-            missing_names: message.missing_names,
-            next_action: message.next_action,
-            refs: field::list("refs", message.refs)?,
         })
     }
 }

@@ -81,7 +81,7 @@ round_trips! {
     permission_profile: records::profile::PermissionProfile => v1::PermissionProfile, "permission-profile";
     deferred_tool: records::surface::DeferredToolRef => v1::DeferredToolRef, "deferred-tool";
     surface: records::surface::ToolSurface => v1::ToolSurface, "tool-surface";
-    search_result: records::surface::SearchResult => v1::SearchResult, "search-result";
+    search_result: records::search::SearchResult => v1::SearchResult, "search-result";
     mutation: records::mutation::InputMutation => v1::InputMutation, "input-mutation";
     hook: records::hook::ToolHook => v1::ToolHook, "hook";
     progress: records::progress::ToolProgress => v1::ToolProgress, "progress";

@@ -2633,6 +2633,9 @@ pub struct ToolDeclaration {
     /// Untrusted hints; an object.
     #[prost(message, optional, tag = "19")]
     pub annotations: ::core::option::Option<JsonPayload>,
+    /// Questions people ask when this tool is the one they want; search finds it by their words.
+    #[prost(string, repeated, tag = "20")]
+    pub search_examples: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A tool that can be found but whose schema is not loaded.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14256,6 +14259,88 @@ pub struct SearchResult {
     /// The matches with everything needed to choose, in the order of `matches`.
     #[prost(message, repeated, tag = "9")]
     pub refs: ::prost::alloc::vec::Vec<DeferredToolRef>,
+    /// Each match with its score, why it was found, and what to do with it, in the order of `matches`.
+    #[prost(message, repeated, tag = "10")]
+    pub found: ::prost::alloc::vec::Vec<FoundTool>,
+    /// Names asked for exactly that several tools have.
+    #[prost(message, repeated, tag = "11")]
+    pub ambiguous_names: ::prost::alloc::vec::Vec<AmbiguousName>,
+    /// How many tools match, those of other pages included, as far as they are counted (200).
+    #[prost(uint64, tag = "12")]
+    pub total_matches: u64,
+    /// There are more matches than were counted.
+    #[prost(bool, tag = "13")]
+    pub more_matches: bool,
+    /// Where to go on; empty on the last page.
+    #[prost(string, tag = "14")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Providers that are not connected, and what they are.
+    #[prost(message, repeated, tag = "15")]
+    pub provider_states: ::prost::alloc::vec::Vec<ProviderStanding>,
+}
+/// A tool a search found.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FoundTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Human-readable title.
+    #[prost(string, tag = "3")]
+    pub title: ::prost::alloc::string::String,
+    /// The beginning of its description: 300 characters.
+    #[prost(string, tag = "4")]
+    pub description: ::prost::alloc::string::String,
+    /// How well it fits, in thousandths; comparable within one query only. 0 where only filters or names were given.
+    #[prost(uint32, tag = "5")]
+    pub score: u32,
+    /// Why it was found, what counts most first.
+    #[prost(message, repeated, tag = "6")]
+    pub why: ::prost::alloc::vec::Vec<MatchReason>,
+    /// How far the tool is from being callable.
+    #[prost(enumeration = "LoadingState", tag = "7")]
+    pub loading_state: i32,
+    /// What is to be done with it: `load_schema_then_call`, `call`, `wait_for_provider` or `not_available`.
+    #[prost(string, tag = "8")]
+    pub next_action: ::prost::alloc::string::String,
+}
+/// One reason why a tool was found.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MatchReason {
+    /// The word of the query; empty where the whole of it, or a name in it, is the tool's.
+    #[prost(string, tag = "1")]
+    pub asked: ::prost::alloc::string::String,
+    /// The word of the tool.
+    #[prost(string, tag = "2")]
+    pub found: ::prost::alloc::string::String,
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `name` or `name_within`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub how: ::prost::alloc::string::String,
+    /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`.
+    #[prost(string, repeated, tag = "4")]
+    pub fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A name that several tools of the surface have.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AmbiguousName {
+    /// The name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Full names of some of them.
+    #[prost(string, repeated, tag = "2")]
+    pub candidates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A provider, and how it is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderStanding {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// How it is.
+    #[prost(enumeration = "ProviderState", tag = "2")]
+    pub state: i32,
 }
 /// A tool whose schema is visible in a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14756,15 +14841,31 @@ pub struct SearchToolsRequest {
     /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
-    /// `select:` and names separated by commas, or keywords.
+    /// `select:` and names separated by commas, or words: `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:`, `kind:`, `risk:`,
+    /// `provider:`. May be empty where a filter is given below.
     #[prost(string, tag = "2")]
     pub query: ::prost::alloc::string::String,
-    /// Most matches; 0 takes the server's own, larger values are cut to 100.
+    /// Most matches of a page; 0 takes the server's own (10), larger values are cut to 100.
     #[prost(uint32, tag = "3")]
     pub limit: u32,
     /// With or without the JSON record.
     #[prost(enumeration = "RecordView", tag = "4")]
     pub view: i32,
+    /// Where to go on: `next_page_token` of the answer before, to the same query.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+    /// Only tools of one of these namespaces, or of one below; all when empty.
+    #[prost(string, repeated, tag = "6")]
+    pub namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only tools of one of these kinds, e.g. `shell_command`.
+    #[prost(string, repeated, tag = "7")]
+    pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only tools that declare one of these risks.
+    #[prost(string, repeated, tag = "8")]
+    pub risk_levels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only tools of one of these providers.
+    #[prost(string, repeated, tag = "9")]
+    pub providers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was found.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15733,7 +15834,7 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ListSurfaces"));
             self.inner.unary(req, path, codec).await
         }
-        /// Finds tools in a surface: `select:a,b` by exact name, anything else by keywords.
+        /// Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md).
         pub async fn search_tools(
             &mut self,
             request: impl tonic::IntoRequest<super::SearchToolsRequest>,
@@ -16011,7 +16112,7 @@ pub mod surface_service_server {
             tonic::Response<super::ListSurfacesResponse>,
             tonic::Status,
         >;
-        /// Finds tools in a surface: `select:a,b` by exact name, anything else by keywords.
+        /// Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md).
         async fn search_tools(
             &self,
             request: tonic::Request<super::SearchToolsRequest>,

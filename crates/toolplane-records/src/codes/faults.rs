@@ -172,6 +172,8 @@ codes! {
         "the file and the faults", "A file of `surface.declarations` holds declarations that break rules.", "Correct the fields that are named.";
     SURFACE_PROVIDERS = "SURFACE_PROVIDERS", Fault,
         "the place of the entry and what is wrong", "An entry of `[[providers]]` in the configuration cannot be used.", "Correct the field that is named.";
+    SURFACE_SYNONYMS = "SURFACE_SYNONYMS", Fault,
+        "the place of the entry and what is wrong", "An entry of `surface.synonyms` in the configuration cannot be used.", "Correct the field that is named.";
     GATEWAY_KEY = "gateway.key", Fault,
         "the file, and why", "The gateway has no key to seal what clients of MCP keep: sessions, tasks, questions.", "Correct the file that is named: keys of at least 16 characters, one a line.";
     APPROVAL_NOT_FOUND = "approval.not_found", Fault,

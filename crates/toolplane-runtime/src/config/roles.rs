@@ -13,11 +13,24 @@ pub struct SurfaceConfig {
     pub defer_threshold: u32,
     /// Tool files (JSON or TOML) registered at start.
     pub declarations: Vec<PathBuf>,
+    /// Words that mean the same when tools are searched, beside the words that are built in.
+    pub synonyms: Vec<SynonymsConfig>,
+}
+
+/// Words that mean the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SynonymsConfig {
+    /// The tenant whose words they are; all tenants when absent.
+    pub tenant: Option<String>,
+    /// The words, or phrases of up to four words.
+    pub words: Vec<String>,
 }
 
 impl Default for SurfaceConfig {
     fn default() -> Self {
-        Self { defer_threshold: 30, declarations: Vec::new() }
+        Self { defer_threshold: 30, declarations: Vec::new(), synonyms: Vec::new() }
     }
 }
 

@@ -40,7 +40,8 @@ class CatalogFlows:
         """Finds tools, best first."""
         request = surfaces.SearchToolsRequest(surface_id=self._surface, query=query, limit=limit)
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
-        return [Found.of(ref) for ref in answer.result.refs]
+        details = {found.tool_id: found for found in answer.result.found}
+        return [Found.of(ref, details.get(ref.tool_id)) for ref in answer.result.refs]
 
     def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""

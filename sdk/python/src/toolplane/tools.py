@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolplane import _json
-from toolplane.v1 import deferred_tool_pb2, surface_pb2, surface_service_pb2, vocabulary_pb2
+from toolplane.v1 import deferred_tool_pb2, search_pb2, surface_pb2, surface_service_pb2, vocabulary_pb2
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,38 @@ class Tool:
 
 @dataclass(frozen=True)
 class Found:
-    """A tool that a search found, or that a list names. `loaded` says whether it can be called as it is."""
+    """A tool that a search found, or that a list names. `loaded` says whether it can be called as it is.
+
+    Of what a search found, `description` is the beginning of its description, `score` is comparable within one search, and `why`
+    says which words it was found by, e.g. `("emails", "sned ~ send (typo)")`.
+    """
 
     name: str
     tool_id: str
     search_hint: str
     loaded: bool
+    title: str = ""
+    description: str = ""
+    score: float = 0.0
+    why: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, message: deferred_tool_pb2.DeferredToolRef) -> Found:
-        """From its message."""
+    def of(cls, message: deferred_tool_pb2.DeferredToolRef, found: search_pb2.FoundTool | None = None) -> Found:
+        """From its message, and from that of the match where a search found it."""
         loaded = message.loading_state == vocabulary_pb2.LOADING_STATE_LOADED
-        return cls(message.name, message.tool_id, message.search_hint, loaded)
+        if found is None:
+            return cls(message.name, message.tool_id, message.search_hint, loaded)
+        why = tuple(_reason(reason) for reason in found.why)
+        return cls(
+            message.name,
+            message.tool_id,
+            message.search_hint,
+            loaded,
+            found.title,
+            found.description,
+            found.score / 1000,
+            why,
+        )
 
     @classmethod
     def of_loaded(cls, message: surface_pb2.LoadedTool) -> Found:
@@ -104,3 +124,11 @@ class Card:
 # Named here, because the clients have a method `list`.
 MappedCalls = list[Mapped]
 CardList = list[Card]
+
+
+def _reason(reason: search_pb2.MatchReason) -> str:
+    if reason.how == "word":
+        return reason.asked
+    if reason.how in ("name", "name_within"):
+        return "its name"
+    return f"{reason.asked} ~ {reason.found} ({reason.how})"

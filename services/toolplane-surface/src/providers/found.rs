@@ -23,6 +23,7 @@ pub(super) fn named(provider: &Provider, names: &ToolNames, kind: ToolKind, exec
         name: names.name.clone(),
         aliases: Vec::new(),
         search_hint: String::new(),
+        search_examples: Vec::new(),
         title: String::new(),
         description: String::new(),
         lifecycle: ToolLifecycle::Available,

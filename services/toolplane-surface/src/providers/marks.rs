@@ -1,9 +1,11 @@
 //! Marking in answers what providers keep from being called.
 
 use toolplane_catalog::Catalog;
+use toolplane_catalog::search::next_action;
 use toolplane_providers::names::of_tool_id;
 use toolplane_records::ids::TenantId;
-use toolplane_records::surface::{DeferredToolRef, SearchResult};
+use toolplane_records::search::{FoundTool, ProviderStanding, SearchResult};
+use toolplane_records::surface::DeferredToolRef;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{LoadingState, ProviderState};
 
@@ -13,6 +15,10 @@ impl Registry {
     /// Marks the tools of a search that cannot be called now, and names the providers that are still waited for, or are away.
     pub(crate) fn mark_search(&self, tenant: &TenantId, result: &mut SearchResult, now: Timestamp) {
         let own = self.0.providers.of(tenant);
+        let away = own.iter().filter(|held| held.status.state != ProviderState::Ready);
+        let standing = away.map(|held| (held.provider.provider_id.to_string(), held.status.state));
+        result.provider_states = standing.map(|(provider_id, state)| ProviderStanding { provider_id, state }).collect();
+        result.provider_states.sort_by(|one, other| one.provider_id.cmp(&other.provider_id));
         let awaited =
             own.iter().filter(|held| matches!(held.status.state, ProviderState::Pending | ProviderState::Failed));
         let awaited = awaited.map(|held| held.provider.provider_id.to_string());
@@ -20,9 +26,12 @@ impl Registry {
         result.pending_providers.sort();
         result.pending_providers.dedup();
         self.mark(tenant, result.refs.iter_mut(), now);
-        if result.matches.is_empty() && !result.pending_providers.is_empty() {
-            "wait_for_provider".clone_into(&mut result.next_action);
+        // Both lists begin with the matches, in the same order.
+        for (found, marked) in result.found.iter_mut().zip(&result.refs) {
+            found.loading_state = marked.loading_state;
+            FoundTool::action(marked.loading_state).clone_into(&mut found.next_action);
         }
+        next_action(result).clone_into(&mut result.next_action);
     }
 
     /// Marks those of `refs` that cannot be called now.

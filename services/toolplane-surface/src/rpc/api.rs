@@ -5,6 +5,7 @@ use toolplane_runtime::ApiError;
 
 use crate::providers::Looks;
 use crate::registry::Registry;
+use crate::thesauri::Thesauri;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct SurfaceApi {
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
+    /// Words that mean the same.
+    pub(crate) thesauri: Thesauri,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.

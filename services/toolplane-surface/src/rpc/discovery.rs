@@ -2,11 +2,12 @@
 
 use prost::Message as _;
 use tonic::Request;
+use toolplane_catalog::search::{Answer, Filter, FilterKind, Position, Question};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::resolve_tool_response::Resolution;
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::{ApiError, page};
 
@@ -21,6 +22,8 @@ use toolplane_runtime::caller::Role;
 const DEFAULT_MATCHES: usize = 10;
 const MAX_MATCHES: usize = 100;
 const MAX_NAMES: usize = 100;
+/// Most values of one filter.
+const MAX_FILTERS: usize = 100;
 /// Longest query, in bytes.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
@@ -31,24 +34,63 @@ pub(super) async fn search(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
-    if request.query.trim().is_empty() || request.query.len() > MAX_QUERY_BYTES {
-        return Err(ApiError::invalid_argument("query", format!("must have 1 to {MAX_QUERY_BYTES} bytes")));
+    let filters = filters(&request)?;
+    if (request.query.trim().is_empty() && filters.is_empty()) || request.query.len() > MAX_QUERY_BYTES {
+        let rule = format!("must have 1 to {MAX_QUERY_BYTES} bytes; it may be empty where a filter is given");
+        return Err(ApiError::invalid_argument("query", rule));
     }
     let limit = match usize::try_from(request.limit) {
         Ok(0) => DEFAULT_MATCHES,
         Ok(limit) => limit.min(MAX_MATCHES),
         Err(_) => MAX_MATCHES,
     };
-    let mut result = api.registry.search(&tenant, &id, &request.query, limit).await?;
+    let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
+    let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
+    let thesaurus = api.thesauri.of_tenant(&tenant);
+    let question = Question { text: &request.query, filters: &filters, limit, after: after.as_ref(), thesaurus };
+    let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
+    if let Some(next) = next {
+        result.next_page_token = page::token(&scope, &format!("{} {}", next.score, next.tool_id));
+    }
     // A tool may bring much of its own; the names of all matches are told anyway.
     let refs = result.refs.iter().map(v1::DeferredToolRef::from);
-    let told = page::fill(refs, limit, v1::DeferredToolRef::encoded_len).len();
+    let told = page::fill(refs, result.refs.len(), v1::DeferredToolRef::encoded_len).len();
     result.refs.truncate(told);
     let wants_json = request.view() == v1::RecordView::Json;
     Ok(v1::SearchToolsResponse {
         result: Some((&result).into()),
         json: wants_json.then(|| (&JsonPayload::of(&result)).into()),
     })
+}
+
+/// The filters in the fields of a request.
+fn filters(request: &v1::SearchToolsRequest) -> Result<Vec<Filter>, ApiError> {
+    let fields = [
+        (FilterKind::Namespace, "namespaces", &request.namespaces),
+        (FilterKind::Kind, "kinds", &request.kinds),
+        (FilterKind::Risk, "risk_levels", &request.risk_levels),
+        (FilterKind::Provider, "providers", &request.providers),
+    ];
+    let mut filters = Vec::new();
+    for (by, field, values) in fields {
+        if values.len() > MAX_FILTERS {
+            let rule = format!("has {} values; at most {MAX_FILTERS} are allowed", values.len());
+            return Err(ApiError::invalid_argument(field, rule));
+        }
+        for value in values {
+            filters
+                .push(Filter::new(by, value, false).map_err(|fault| ApiError::invalid_argument(field, fault.message))?);
+        }
+    }
+    Ok(filters)
+}
+
+/// The position in a token this process made.
+fn position(text: &str) -> Result<Position, ApiError> {
+    let parts = text.split_once(' ').and_then(|(score, id)| Some((score.parse().ok()?, ToolId::parse(id).ok()?)));
+    let (score, tool_id) =
+        parts.ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list"))?;
+    Ok(Position { score, tool_id })
 }
 
 pub(super) async fn load(

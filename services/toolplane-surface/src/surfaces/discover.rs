@@ -6,13 +6,12 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::{
-    Catalog, Effort, IndexedSurface, Lookup, NameIndex, Resolution, load, resolve, search, similar_in,
-};
+use toolplane_catalog::search::{Answer, Question, Seen, search};
+use toolplane_catalog::{Catalog, Effort, IndexedSurface, Lookup, NameIndex, Resolution, load, resolve, similar_in};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult};
+use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
@@ -146,17 +145,19 @@ impl Registry {
         &self,
         tenant: &TenantId,
         id: &SurfaceId,
-        query: &str,
-        limit: usize,
-    ) -> Result<SearchResult, ApiError> {
+        question: &Question<'_>,
+    ) -> Result<Answer, ApiError> {
         let held = self.held(tenant, id).await?;
         let now = self.now().await?;
-        let mut result = {
-            let view = held.view();
+        let view = held.view();
+        // Whoever changes tools does not wait for the search.
+        let (seen, index) = {
             let owner = self.tenant(tenant);
             let catalog = owner.catalog.read();
-            search(view.indexed(), &catalog, query, limit)
+            (Seen::of(view.indexed(), &catalog), catalog.index().snapshot())
         };
+        let answer = search(&seen, &index, question);
+        let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;
         self.mark_search(tenant, &mut result, now);
         let deferred = |state| matches!(state, LoadingState::Discoverable | LoadingState::Deferred);
         let discovered: Vec<&ToolId> =
@@ -165,7 +166,7 @@ impl Registry {
             let data = json!({ "query": result.query, "query_type": result.query_type, "tool_ids": discovered });
             self.note(tenant, id, &held, facts(&data)).await?;
         }
-        Ok(result)
+        Ok(Answer { result, next })
     }
 
     async fn note(&self, tenant: &TenantId, id: &SurfaceId, held: &Held, data: JsonPayload) -> Result<(), ApiError> {

@@ -33,6 +33,7 @@ pub(crate) fn options() -> SurfaceOptions {
         sync_patience: Duration::from_millis(500),
         max_message_bytes: 4 * 1024 * 1024,
         providers: ProviderOptions::default(),
+        synonyms: Vec::new(),
     }
 }
 

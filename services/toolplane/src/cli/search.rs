@@ -16,12 +16,31 @@ use super::spelled::word;
 pub(crate) struct SearchArgs {
     /// The surface; `default` is the one of every tool.
     surface: String,
-    /// `select:a,b` or keywords.
-    #[arg(required = true, num_args = 1..)]
+    /// `select:a,b`, or words: `+must`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x`, `provider:x`; behind `--` also
+    /// `-not`. May be left out where an option below chooses.
+    #[arg(num_args = 0.., required_unless_present_any = ["namespace", "kind", "risk", "provider"])]
     query: Vec<String>,
-    /// Most matches.
+    /// Most matches of a page.
     #[arg(long, default_value_t = 10)]
     limit: u32,
+    /// Say why each tool was found, and what it scores.
+    #[arg(long)]
+    explain: bool,
+    /// Where to go on: the token of the page before.
+    #[arg(long, value_name = "TOKEN", default_value = "")]
+    page: String,
+    /// Only tools of this namespace, or of one below it. May be given several times.
+    #[arg(long)]
+    namespace: Vec<String>,
+    /// Only tools of this kind, e.g. `shell_command`. May be given several times.
+    #[arg(long)]
+    kind: Vec<String>,
+    /// Only tools that declare this risk. May be given several times.
+    #[arg(long)]
+    risk: Vec<String>,
+    /// Only tools of this provider. May be given several times.
+    #[arg(long)]
+    provider: Vec<String>,
 }
 
 /// What is loaded.
@@ -45,6 +64,11 @@ pub(crate) async fn search(
         query: args.query.join(" "),
         limit: args.limit,
         view: v1::RecordView::Json.into(),
+        page_token: args.page,
+        namespaces: args.namespace,
+        kinds: args.kind,
+        risk_levels: args.risk,
+        providers: args.provider,
     };
     let answer = connection.surfaces().search_tools(request).await?.into_inner();
     if out.json() {
@@ -52,20 +76,66 @@ pub(crate) async fn search(
         return Ok(CommandOutcome::Done);
     }
     let result = answer.result.unwrap_or_default();
-    let mut table = Table::new(&["NAME", "STATE", "HINT"]);
-    for tool in &result.refs {
-        let state = word(tool.loading_state().as_str_name(), "LOADING_STATE_");
-        table.row([tool.name.clone(), state, tool.search_hint.clone()]);
+    out.table(&table(&result, args.explain), "nothing found")?;
+    if result.total_matches > result.matches.len() as u64 {
+        let more = if result.more_matches { "more than " } else { "" };
+        out.note(&format!("{} of {more}{} matches", result.matches.len(), result.total_matches))?;
     }
-    out.table(&table, "nothing found")?;
+    for name in &result.ambiguous_names {
+        out.note(&format!("`{}` could be any of {}", name.name, name.candidates.join(", ")))?;
+    }
     if !result.missing_names.is_empty() {
         out.note(&format!("not here: {}", result.missing_names.join(", ")))?;
     }
     if !result.pending_providers.is_empty() {
         out.note(&format!("still connecting: {}", result.pending_providers.join(", ")))?;
     }
+    let away = |one: &&v1::ProviderStanding| !result.pending_providers.contains(&one.provider_id);
+    for one in result.provider_states.iter().filter(away) {
+        out.note(&format!("provider `{}` is {}", one.provider_id, word(one.state().as_str_name(), "PROVIDER_STATE_")))?;
+    }
+    if !result.next_page_token.is_empty() {
+        out.note(&format!("go on with `--page {}`", result.next_page_token))?;
+    }
     out.note(&next_step(&result.next_action, &args.surface))?;
     Ok(CommandOutcome::Done)
+}
+
+fn table(result: &v1::SearchResult, explain: bool) -> Table {
+    let about = |hint: &str, found: Option<&v1::FoundTool>| {
+        let told = found.map(|found| if found.title.is_empty() { &found.description } else { &found.title });
+        if hint.is_empty() { told.cloned().unwrap_or_default() } else { hint.to_owned() }
+    };
+    let mut table =
+        if explain { Table::new(&["NAME", "STATE", "SCORE", "WHY"]) } else { Table::new(&["NAME", "STATE", "HINT"]) };
+    for (at, tool) in result.refs.iter().enumerate() {
+        let state = word(tool.loading_state().as_str_name(), "LOADING_STATE_");
+        let found = result.found.get(at);
+        if explain {
+            let score = found.map(|found| format!("{:.3}", f64::from(found.score) / 1000.0)).unwrap_or_default();
+            let why = found.map(|found| found.why.iter().map(reason).collect::<Vec<_>>().join("; "));
+            table.row([tool.name.clone(), state, score, why.unwrap_or_default()]);
+        } else {
+            table.row([tool.name.clone(), state, about(&tool.search_hint, found)]);
+        }
+    }
+    table
+}
+
+/// A reason in words: `sned: a slip of send, in name, title`.
+fn reason(why: &v1::MatchReason) -> String {
+    let (asked, found) = (&why.asked, &why.found);
+    let what = match why.how.as_str() {
+        "name" => return "its name".to_owned(),
+        "name_within" => return "its name is in the query".to_owned(),
+        "word" => asked.clone(),
+        "prefix" => format!("{asked}: the beginning of {found}"),
+        "joined" => format!("{asked}: written as {found}"),
+        "synonym" => format!("{asked}: means {found}"),
+        "typo" => format!("{asked}: a slip of {found}"),
+        other => format!("{asked}: {other} {found}"),
+    };
+    format!("{what}, in {}", why.fields.join(", "))
 }
 
 fn next_step(action: &str, surface: &str) -> String {

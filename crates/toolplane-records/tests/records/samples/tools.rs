@@ -18,9 +18,10 @@ use toolplane_records::payload::Digest;
 use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
 };
-use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, SearchResult, ToolSurface};
+use toolplane_records::search::{AmbiguousName, FoundTool, MatchReason, ProviderStanding, SearchResult};
+use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
 use toolplane_records::vocabulary::{
-    AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, RiskLevel,
+    AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, ProviderState, RiskLevel,
     SchemaVisibility, StartGuard, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
 };
 
@@ -73,6 +74,7 @@ fn declaration() -> ToolDeclaration {
         name: "read_file".to_owned(),
         aliases: strings(&["cat"]),
         search_hint: "read a text file".to_owned(),
+        search_examples: strings(&["what is in this file?"]),
         title: "Read file".to_owned(),
         description: "Reads a file of the workspace.".to_owned(),
         lifecycle: ToolLifecycle::Available,
@@ -356,5 +358,25 @@ fn search() -> SearchResult {
         missing_names: strings(&["nope"]),
         next_action: "load_schema_then_call".to_owned(),
         refs: vec![deferred()],
+        found: vec![FoundTool {
+            tool_id: id("tool:mcp/search"),
+            name: "mcp.tracker.search".to_owned(),
+            title: "Search issues".to_owned(),
+            description: "Finds issues by their words.".to_owned(),
+            score: 12_345,
+            why: vec![MatchReason {
+                asked: "serach".to_owned(),
+                found: "search".to_owned(),
+                how: "typo".to_owned(),
+                fields: strings(&["name", "description"]),
+            }],
+            loading_state: LoadingState::Discoverable,
+            next_action: "load_schema_then_call".to_owned(),
+        }],
+        ambiguous_names: vec![AmbiguousName { name: "get".to_owned(), candidates: strings(&["a.get", "b.get"]) }],
+        total_matches: 500,
+        more_matches: true,
+        next_page_token: "00ff".to_owned(),
+        provider_states: vec![ProviderStanding { provider_id: "tracker".to_owned(), state: ProviderState::Pending }],
     }
 }

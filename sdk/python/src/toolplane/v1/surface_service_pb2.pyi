@@ -308,16 +308,26 @@ class ListSurfacesResponse(_message.Message):
     def __init__(self, surfaces: _Optional[_Iterable[_Union[_surface_pb2.ToolSurface, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "query", "limit", "view")
+    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACES_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     query: str
     limit: int
     view: _vocabulary_pb2.RecordView
-    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ...) -> None: ...
+    page_token: str
+    namespaces: _containers.RepeatedScalarFieldContainer[str]
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    risk_levels: _containers.RepeatedScalarFieldContainer[str]
+    providers: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsResponse(_message.Message):
     __slots__ = ("result", "json")

@@ -178,7 +178,7 @@ class SurfaceServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SearchTools(self, request, context):
-        """Finds tools in a surface: `select:a,b` by exact name, anything else by keywords.
+        """Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

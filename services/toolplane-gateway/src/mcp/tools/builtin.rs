@@ -57,7 +57,8 @@ impl Builtin {
             Self::Search => (
                 "Find tools",
                 "Finds tools that are not listed here. `query` is some words about what the tool should do, or `select:` and names \
-                 separated by commas. Then use `tool_load` to see what a tool wants, and `tool_call` to call it.",
+                 separated by commas. Words may be `+must`, `-not`, `begin*`, `\"a phrase\"`, `namespace:`, `kind:`, `risk:` and \
+                 `provider:`. Then use `tool_load` to see what a tool wants, and `tool_call` to call it.",
             ),
             Self::Load => (
                 "Load tools",
@@ -80,7 +81,10 @@ impl Builtin {
         match self {
             Self::Search => json!({
                 "type": "object",
-                "properties": { "query": name, "limit": { "type": "integer", "minimum": 1, "maximum": 100 } },
+                "properties": {
+                    "query": name, "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+                    "page": { "type": "string", "description": "`next_page` of the answer before, to the same query" },
+                },
                 "required": ["query"], "additionalProperties": false,
             }),
             Self::Load => json!({
@@ -143,6 +147,8 @@ pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Faul
         query: String,
         #[serde(default)]
         limit: u32,
+        #[serde(default)]
+        page: String,
     }
     let wanted: Search = match arguments(Builtin::Search, given) {
         Ok(wanted) => wanted,
@@ -150,7 +156,7 @@ pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Faul
     };
     let surface = x.front.surface();
     let listing = x.front.listings.now(&x.upstream, &surface).await?;
-    let query = match wanted.query.strip_prefix("select:") {
+    let query = match selected(&wanted.query) {
         // Names are those of here.
         Some(names) => {
             let names = names.split(',').map(str::trim);
@@ -159,13 +165,30 @@ pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Faul
         }
         None => wanted.query,
     };
-    let request = v1::SearchToolsRequest { surface_id: surface, query, limit: wanted.limit, ..Default::default() };
-    let result = x.upstream.surfaces().search_tools(request).await?.into_inner().result.unwrap_or_default();
-    let tools: Vec<Value> = result
-        .refs
-        .iter()
-        .map(|tool| json!({ "name": listing.name_of(&tool.name), "hint": tool.search_hint, "source": tool.source }))
-        .collect();
+    let page_token = wanted.page;
+    let request =
+        v1::SearchToolsRequest { surface_id: surface, query, limit: wanted.limit, page_token, ..Default::default() };
+    let answer = match x.upstream.surfaces().search_tools(request).await {
+        // A model can mend its query.
+        Err(status) if status.code() == tonic::Code::InvalidArgument => return Ok(failed(status.message())),
+        answer => answer?.into_inner(),
+    };
+    let result = answer.result.unwrap_or_default();
+    let told = |(at, tool): (usize, &v1::DeferredToolRef)| {
+        let mut told = json!({ "name": listing.name_of(&tool.name), "hint": tool.search_hint, "source": tool.source });
+        if let Some(found) = result.found.get(at) {
+            told["title"] = found.title.as_str().into();
+            told["description"] = found.description.as_str().into();
+            told["why"] = found.why.iter().map(reason).collect();
+        }
+        told
+    };
+    let tools: Vec<Value> = result.refs.iter().enumerate().map(told).collect();
+    let ambiguous = result.ambiguous_names.iter().map(|one| {
+        let could_be: Vec<_> = one.candidates.iter().map(|name| listing.name_of(name)).collect();
+        json!({ "name": one.name, "could_be": could_be })
+    });
+    let ambiguous: Value = ambiguous.collect();
     let next = match result.next_action.as_str() {
         "load_schema_then_call" | "call" => "see what a tool wants with `tool_load`, then call it",
         "refine_query" => "nothing fits: search with other words",
@@ -173,7 +196,29 @@ pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Faul
         _ => "there is no such tool here",
     };
     let missing = &result.missing_names;
-    Ok(found(&json!({ "tools": tools, "missing": missing, "next": next }).to_string()))
+    let mut answer = json!({ "tools": tools, "missing": missing, "next": next });
+    for (field, value) in [("ambiguous", ambiguous), ("next_page", result.next_page_token.as_str().into())] {
+        if value != json!([]) && value != json!("") {
+            answer[field] = value;
+        }
+    }
+    Ok(found(&answer.to_string()))
+}
+
+/// The names of a query that selects, in whatever case it says so.
+fn selected(query: &str) -> Option<&str> {
+    const SELECT: &str = "select:";
+    let query = query.trim_start();
+    query.get(..SELECT.len()).filter(|head| head.eq_ignore_ascii_case(SELECT)).and_then(|_| query.get(SELECT.len()..))
+}
+
+/// Why a tool was found, in a word or two: `sned ~ send (typo)`.
+fn reason(why: &v1::MatchReason) -> Value {
+    match why.how.as_str() {
+        "word" => why.asked.as_str().into(),
+        "name" | "name_within" => "its name".into(),
+        how => format!("{} ~ {} ({how})", why.asked, why.found).into(),
+    }
 }
 
 /// The surface that remembers what a client loaded.

@@ -61,7 +61,11 @@ export interface ToolDeclaration {
   /** Native operation ids. */
   externalMappings: ExternalMapping[];
   /** Untrusted hints; an object. */
-  annotations: JsonPayload | undefined;
+  annotations:
+    | JsonPayload
+    | undefined;
+  /** Questions people ask when this tool is the one they want; search finds it by their words. */
+  searchExamples: string[];
 }
 
 function createBaseToolDeclaration(): ToolDeclaration {
@@ -85,6 +89,7 @@ function createBaseToolDeclaration(): ToolDeclaration {
     permissionProfileRef: undefined,
     externalMappings: [],
     annotations: undefined,
+    searchExamples: [],
   };
 }
 
@@ -146,6 +151,9 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
     }
     if (message.annotations !== undefined) {
       JsonPayload.encode(message.annotations, writer.uint32(154).fork()).join();
+    }
+    for (const v of message.searchExamples) {
+      writer.uint32(162).string(v!);
     }
     return writer;
   },
@@ -315,6 +323,14 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
             message.annotations = JsonPayload.decode(reader, reader.uint32());
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.searchExamples.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -357,6 +373,7 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
     message.annotations = (object.annotations !== undefined && object.annotations !== null)
       ? JsonPayload.fromPartial(object.annotations)
       : undefined;
+    message.searchExamples = object.searchExamples?.map((e) => e) || [];
     return message;
   },
 };

@@ -4,6 +4,8 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { DeferredToolRef } from "./deferred_tool.js";
+import { ProviderState } from "./provider.js";
+import { LoadingState } from "./vocabulary.js";
 
 export const protobufPackage = "toolplane.v1";
 
@@ -29,6 +31,66 @@ export interface SearchResult {
   nextAction: string;
   /** The matches with everything needed to choose, in the order of `matches`. */
   refs: DeferredToolRef[];
+  /** Each match with its score, why it was found, and what to do with it, in the order of `matches`. */
+  found: FoundTool[];
+  /** Names asked for exactly that several tools have. */
+  ambiguousNames: AmbiguousName[];
+  /** How many tools match, those of other pages included, as far as they are counted (200). */
+  totalMatches: bigint;
+  /** There are more matches than were counted. */
+  moreMatches: boolean;
+  /** Where to go on; empty on the last page. */
+  nextPageToken: string;
+  /** Providers that are not connected, and what they are. */
+  providerStates: ProviderStanding[];
+}
+
+/** A tool a search found. */
+export interface FoundTool {
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** Human-readable title. */
+  title: string;
+  /** The beginning of its description: 300 characters. */
+  description: string;
+  /** How well it fits, in thousandths; comparable within one query only. 0 where only filters or names were given. */
+  score: number;
+  /** Why it was found, what counts most first. */
+  why: MatchReason[];
+  /** How far the tool is from being callable. */
+  loadingState: LoadingState;
+  /** What is to be done with it: `load_schema_then_call`, `call`, `wait_for_provider` or `not_available`. */
+  nextAction: string;
+}
+
+/** One reason why a tool was found. */
+export interface MatchReason {
+  /** The word of the query; empty where the whole of it, or a name in it, is the tool's. */
+  asked: string;
+  /** The word of the tool. */
+  found: string;
+  /** `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `name` or `name_within`; open vocabulary. */
+  how: string;
+  /** Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`. */
+  fields: string[];
+}
+
+/** A name that several tools of the surface have. */
+export interface AmbiguousName {
+  /** The name. */
+  name: string;
+  /** Full names of some of them. */
+  candidates: string[];
+}
+
+/** A provider, and how it is. */
+export interface ProviderStanding {
+  /** The provider. */
+  providerId: string;
+  /** How it is. */
+  state: ProviderState;
 }
 
 function createBaseSearchResult(): SearchResult {
@@ -42,6 +104,12 @@ function createBaseSearchResult(): SearchResult {
     missingNames: [],
     nextAction: "",
     refs: [],
+    found: [],
+    ambiguousNames: [],
+    totalMatches: 0n,
+    moreMatches: false,
+    nextPageToken: "",
+    providerStates: [],
   };
 }
 
@@ -76,6 +144,27 @@ export const SearchResult: MessageFns<SearchResult> = {
     }
     for (const v of message.refs) {
       DeferredToolRef.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.found) {
+      FoundTool.encode(v!, writer.uint32(82).fork()).join();
+    }
+    for (const v of message.ambiguousNames) {
+      AmbiguousName.encode(v!, writer.uint32(90).fork()).join();
+    }
+    if (message.totalMatches !== 0n) {
+      if (BigInt.asUintN(64, message.totalMatches) !== message.totalMatches) {
+        throw new globalThis.Error("value provided for field message.totalMatches of type uint64 too large");
+      }
+      writer.uint32(96).uint64(message.totalMatches);
+    }
+    if (message.moreMatches !== false) {
+      writer.uint32(104).bool(message.moreMatches);
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(114).string(message.nextPageToken);
+    }
+    for (const v of message.providerStates) {
+      ProviderStanding.encode(v!, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -165,6 +254,54 @@ export const SearchResult: MessageFns<SearchResult> = {
             message.refs.push(DeferredToolRef.decode(reader, reader.uint32()));
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.found.push(FoundTool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.ambiguousNames.push(AmbiguousName.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.totalMatches = reader.uint64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.moreMatches = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.providerStates.push(ProviderStanding.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -193,6 +330,378 @@ export const SearchResult: MessageFns<SearchResult> = {
     message.missingNames = object.missingNames?.map((e) => e) || [];
     message.nextAction = object.nextAction ?? "";
     message.refs = object.refs?.map((e) => DeferredToolRef.fromPartial(e)) || [];
+    message.found = object.found?.map((e) => FoundTool.fromPartial(e)) || [];
+    message.ambiguousNames = object.ambiguousNames?.map((e) => AmbiguousName.fromPartial(e)) || [];
+    message.totalMatches = (object.totalMatches !== undefined && object.totalMatches !== null)
+      ? BigInt(object.totalMatches)
+      : 0n;
+    message.moreMatches = object.moreMatches ?? false;
+    message.nextPageToken = object.nextPageToken ?? "";
+    message.providerStates = object.providerStates?.map((e) => ProviderStanding.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseFoundTool(): FoundTool {
+  return { toolId: "", name: "", title: "", description: "", score: 0, why: [], loadingState: 0, nextAction: "" };
+}
+
+export const FoundTool: MessageFns<FoundTool> = {
+  encode(message: FoundTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.title !== "") {
+      writer.uint32(26).string(message.title);
+    }
+    if (message.description !== "") {
+      writer.uint32(34).string(message.description);
+    }
+    if (message.score !== 0) {
+      writer.uint32(40).uint32(message.score);
+    }
+    for (const v of message.why) {
+      MatchReason.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.loadingState !== 0) {
+      writer.uint32(56).int32(message.loadingState);
+    }
+    if (message.nextAction !== "") {
+      writer.uint32(66).string(message.nextAction);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FoundTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFoundTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.score = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.why.push(MatchReason.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.loadingState = reader.int32() as any;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.nextAction = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FoundTool>): FoundTool {
+    return FoundTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FoundTool>): FoundTool {
+    const message = createBaseFoundTool();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.title = object.title ?? "";
+    message.description = object.description ?? "";
+    message.score = object.score ?? 0;
+    message.why = object.why?.map((e) => MatchReason.fromPartial(e)) || [];
+    message.loadingState = object.loadingState ?? 0;
+    message.nextAction = object.nextAction ?? "";
+    return message;
+  },
+};
+
+function createBaseMatchReason(): MatchReason {
+  return { asked: "", found: "", how: "", fields: [] };
+}
+
+export const MatchReason: MessageFns<MatchReason> = {
+  encode(message: MatchReason, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.asked !== "") {
+      writer.uint32(10).string(message.asked);
+    }
+    if (message.found !== "") {
+      writer.uint32(18).string(message.found);
+    }
+    if (message.how !== "") {
+      writer.uint32(26).string(message.how);
+    }
+    for (const v of message.fields) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MatchReason {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMatchReason();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.asked = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.found = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.how = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.fields.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MatchReason>): MatchReason {
+    return MatchReason.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MatchReason>): MatchReason {
+    const message = createBaseMatchReason();
+    message.asked = object.asked ?? "";
+    message.found = object.found ?? "";
+    message.how = object.how ?? "";
+    message.fields = object.fields?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseAmbiguousName(): AmbiguousName {
+  return { name: "", candidates: [] };
+}
+
+export const AmbiguousName: MessageFns<AmbiguousName> = {
+  encode(message: AmbiguousName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.candidates) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AmbiguousName {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAmbiguousName();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.candidates.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AmbiguousName>): AmbiguousName {
+    return AmbiguousName.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AmbiguousName>): AmbiguousName {
+    const message = createBaseAmbiguousName();
+    message.name = object.name ?? "";
+    message.candidates = object.candidates?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseProviderStanding(): ProviderStanding {
+  return { providerId: "", state: 0 };
+}
+
+export const ProviderStanding: MessageFns<ProviderStanding> = {
+  encode(message: ProviderStanding, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.providerId !== "") {
+      writer.uint32(10).string(message.providerId);
+    }
+    if (message.state !== 0) {
+      writer.uint32(16).int32(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProviderStanding {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProviderStanding();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.providerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ProviderStanding>): ProviderStanding {
+    return ProviderStanding.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ProviderStanding>): ProviderStanding {
+    const message = createBaseProviderStanding();
+    message.providerId = object.providerId ?? "";
+    message.state = object.state ?? 0;
     return message;
   },
 };

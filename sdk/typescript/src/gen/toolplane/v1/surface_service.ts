@@ -363,12 +363,25 @@ export interface ListSurfacesResponse {
 export interface SearchToolsRequest {
   /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
   surfaceId: string;
-  /** `select:` and names separated by commas, or keywords. */
+  /**
+   * `select:` and names separated by commas, or words: `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:`, `kind:`, `risk:`,
+   * `provider:`. May be empty where a filter is given below.
+   */
   query: string;
-  /** Most matches; 0 takes the server's own, larger values are cut to 100. */
+  /** Most matches of a page; 0 takes the server's own (10), larger values are cut to 100. */
   limit: number;
   /** With or without the JSON record. */
   view: RecordView;
+  /** Where to go on: `next_page_token` of the answer before, to the same query. */
+  pageToken: string;
+  /** Only tools of one of these namespaces, or of one below; all when empty. */
+  namespaces: string[];
+  /** Only tools of one of these kinds, e.g. `shell_command`. */
+  kinds: string[];
+  /** Only tools that declare one of these risks. */
+  riskLevels: string[];
+  /** Only tools of one of these providers. */
+  providers: string[];
 }
 
 /** What was found. */
@@ -2693,7 +2706,17 @@ export const ListSurfacesResponse: MessageFns<ListSurfacesResponse> = {
 };
 
 function createBaseSearchToolsRequest(): SearchToolsRequest {
-  return { surfaceId: "", query: "", limit: 0, view: 0 };
+  return {
+    surfaceId: "",
+    query: "",
+    limit: 0,
+    view: 0,
+    pageToken: "",
+    namespaces: [],
+    kinds: [],
+    riskLevels: [],
+    providers: [],
+  };
 }
 
 export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
@@ -2709,6 +2732,21 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     }
     if (message.view !== 0) {
       writer.uint32(32).int32(message.view);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(42).string(message.pageToken);
+    }
+    for (const v of message.namespaces) {
+      writer.uint32(50).string(v!);
+    }
+    for (const v of message.kinds) {
+      writer.uint32(58).string(v!);
+    }
+    for (const v of message.riskLevels) {
+      writer.uint32(66).string(v!);
+    }
+    for (const v of message.providers) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -2758,6 +2796,46 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
             message.view = reader.int32() as any;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.namespaces.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.kinds.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.riskLevels.push(reader.string());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.providers.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2779,6 +2857,11 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     message.query = object.query ?? "";
     message.limit = object.limit ?? 0;
     message.view = object.view ?? 0;
+    message.pageToken = object.pageToken ?? "";
+    message.namespaces = object.namespaces?.map((e) => e) || [];
+    message.kinds = object.kinds?.map((e) => e) || [];
+    message.riskLevels = object.riskLevels?.map((e) => e) || [];
+    message.providers = object.providers?.map((e) => e) || [];
     return message;
   },
 };
@@ -5710,7 +5793,7 @@ export const SurfaceServiceService = {
       Buffer.from(ListSurfacesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListSurfacesResponse => ListSurfacesResponse.decode(value),
   },
-  /** Finds tools in a surface: `select:a,b` by exact name, anything else by keywords. */
+  /** Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md). */
   searchTools: {
     path: "/toolplane.v1.SurfaceService/SearchTools" as const,
     requestStream: false as const,
@@ -5811,7 +5894,7 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   listSurfaceTools: handleUnaryCall<ListSurfaceToolsRequest, ListSurfaceToolsResponse>;
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
   listSurfaces: handleUnaryCall<ListSurfacesRequest, ListSurfacesResponse>;
-  /** Finds tools in a surface: `select:a,b` by exact name, anything else by keywords. */
+  /** Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md). */
   searchTools: handleUnaryCall<SearchToolsRequest, SearchToolsResponse>;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: handleUnaryCall<LoadToolsRequest, LoadToolsResponse>;
@@ -5958,7 +6041,7 @@ export interface SurfaceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListSurfacesResponse) => void,
   ): ClientUnaryCall;
-  /** Finds tools in a surface: `select:a,b` by exact name, anything else by keywords. */
+  /** Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md). */
   searchTools(
     request: SearchToolsRequest,
     callback: (error: ServiceError | null, response: SearchToolsResponse) => void,
