@@ -78,6 +78,18 @@ enum Bench {
         #[arg(long, default_value_t = 1024)]
         mebibytes: u64,
     },
+    /// How well tools are found in public sets of questions, as they are and with a slip in each, beside plain BM25 with stemming.
+    Ranking {
+        /// The sets: a folder each, with `tools.jsonl` and `queries.jsonl`.
+        #[arg(long, default_value = "../shared/data/toolsearch")]
+        data: std::path::PathBuf,
+    },
+    /// How long searches take (beside plain BM25), registering, surfaces, loading and a new start, and how much memory, by the number of tools.
+    Search {
+        /// Numbers of tools. May be given several times.
+        #[arg(long, default_values_t = [3_000, 30_000, 300_000])]
+        tools: Vec<u64>,
+    },
     /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
     Growth {
         /// The store under the cluster.
@@ -131,11 +143,14 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
         bench.arg(mebibytes.to_string()).arg(command::target());
         return command::run(bench);
     }
+    if let Some(search) = search(&args.bench) {
+        return command::run(search);
+    }
     let programs = programs::build(Build::Bench)?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {
-        Bench::Results { .. } => return Ok(()),
+        Bench::Results { .. } | Bench::Ranking { .. } | Bench::Search { .. } => return Ok(()),
         Bench::Decide { seconds } => {
             bench.args(["bench-decide", "--seconds", &seconds.to_string(), "--out"]);
             bench.arg(command::target().join("bench").join("decide.json"));
@@ -181,4 +196,19 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     }
     bench.args(["--store", store.as_str(), "--out"]).arg(command::target().join("bench").join(figures));
     command::run(bench)
+}
+
+/// The benches of search, which need the catalogue alone.
+fn search(bench: &Bench) -> Option<Command> {
+    let example = ["run", "--release", "--package", "toolplane-catalog", "--example", "search", "--"];
+    let mut search = command::cargo(&example);
+    let figures = |name: &str| command::target().join("bench").join(name);
+    match bench {
+        Bench::Ranking { data } => search.arg("ranking").arg(command::root().join(data)).arg(figures("ranking.json")),
+        Bench::Search { tools } => {
+            search.arg("speed").arg(figures("search.json")).args(tools.iter().map(u64::to_string))
+        }
+        _ => return None,
+    };
+    Some(search)
 }

@@ -1,0 +1,119 @@
+//! How long questions take, and what memory the index takes, by the number of tools.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolplane_catalog::catalog::CatalogEntry;
+use toolplane_catalog::search::Thesaurus;
+use toolplane_catalog::{Effort, NameIndex, SearchIndex};
+
+use crate::plain::Plain;
+use crate::{ask, entry, growth, made, write};
+
+const QUESTIONS: usize = 2_000;
+const LIMIT: usize = 10;
+
+/// Measures with each number of tools, and writes the rows to `out`.
+pub(crate) fn run(out: &str, sizes: &[&str]) {
+    let mut rows = Vec::new();
+    println!("{:<14} {:>8} {:>9} {:>9} {:>10} {:>10}", "case", "tools", "p50 us", "p99 us", "per s", "bytes/tool");
+    for size in sizes {
+        let tools = size.parse().expect("a number of tools");
+        measure(tools, &mut rows);
+        growth::measure(tools, &mut rows);
+    }
+    write(out, rows, &["case", "tools"]);
+}
+
+fn measure(tools: usize, rows: &mut Vec<Value>) {
+    let entries: Vec<CatalogEntry> = (0..tools).map(|number| entry(made::tool(number))).collect();
+    let before = resident();
+    let (mut index, started) = (SearchIndex::default(), Instant::now());
+    let mut times = Vec::with_capacity(tools);
+    for one in &entries {
+        let began = Instant::now();
+        index.insert(one.clone());
+        times.push(began.elapsed());
+    }
+    let bytes = resident().saturating_sub(before) / tools as u64;
+    println!(
+        "index: {:.1} s, {} terms, {} bytes a tool by its own count",
+        started.elapsed().as_secs_f64(),
+        index.terms(),
+        index.heap_bytes() / tools
+    );
+    tell(rows, "index", tools, &mut times, Some(bytes));
+    tell(rows, "index_replace", tools, &mut replace(&mut index, &entries), None);
+    let (snapshot, thesaurus) = (index.snapshot(), Thesaurus::starter());
+    let questions: Vec<String> = (0..QUESTIONS).map(|number| made::question(number, tools)).collect();
+    let run = |question: &String| drop(ask(&snapshot, &thesaurus, question, LIMIT, None));
+    questions.iter().take(200).for_each(run);
+    tell(rows, "query", tools, &mut timed(&questions, run), Some(bytes));
+    drop(snapshot);
+    let names = names(&entries);
+    let wrong: Vec<String> = (0..QUESTIONS).map(|number| made::wrong_name(number, tools)).collect();
+    let similar = |name: &String| drop(names.similar(name, &mut Effort::of_one_request(), |_| true));
+    tell(rows, "unknown_name", tools, &mut timed(&wrong, similar), None);
+    drop(index);
+    let texts: Vec<String> = entries.iter().map(words).collect();
+    let plain = Plain::of(texts.iter().map(String::as_str));
+    tell(rows, "query_plain_bm25", tools, &mut timed(&questions, |question| drop(plain.ask(question, LIMIT))), None);
+}
+
+/// Replaces tools by others of the same id, while a reader holds the index as it was.
+fn replace(index: &mut SearchIndex, entries: &[CatalogEntry]) -> Vec<Duration> {
+    let mut chance = made::Chance::new(9);
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let (old, other) = (chance.below(entries.len()), chance.below(entries.len()));
+        let mut tool = made::tool(other);
+        tool["tool_id"] = json!(format!("tool_{old}"));
+        let changed = entry(tool);
+        let held = index.snapshot();
+        let began = Instant::now();
+        index.insert(changed);
+        times.push(began.elapsed());
+        drop(held);
+        index.insert(entries[old].clone());
+    }
+    times
+}
+
+fn names(entries: &[CatalogEntry]) -> NameIndex {
+    let mut names = NameIndex::default();
+    entries.iter().for_each(|entry| names.put(&Arc::clone(&entry.tool)));
+    names
+}
+
+fn words(entry: &CatalogEntry) -> String {
+    let declaration = &entry.tool.registration().declaration;
+    format!("{} {} {}", declaration.name, declaration.namespace, declaration.description)
+}
+
+fn timed<T>(all: &[T], run: impl Fn(&T)) -> Vec<Duration> {
+    let time = |one| {
+        let began = Instant::now();
+        run(one);
+        began.elapsed()
+    };
+    all.iter().map(time).collect()
+}
+
+pub(crate) fn tell(rows: &mut Vec<Value>, case: &str, tools: usize, times: &mut [Duration], bytes: Option<u64>) {
+    times.sort();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
+    let (p50, p99) = (at(0.5), at(0.99));
+    let per_s = times.len() as f64 / times.iter().sum::<Duration>().as_secs_f64();
+    let told = bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
+    println!("{case:<14} {tools:>8} {p50:>9.1} {p99:>9.1} {per_s:>10.0} {told:>10}");
+    rows.push(json!({
+        "case": case, "tools": tools, "p50_us": p50.round(), "p99_us": p99.round(), "per_s": per_s.round(), "bytes_per_tool": bytes,
+    }));
+}
+
+/// Bytes of memory this process has.
+pub(crate) fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("a Linux");
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4096
+}
