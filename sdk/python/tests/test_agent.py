@@ -277,6 +277,14 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     found = tools.search(f"select:{served.namespace}.waits")
     assert [one.name for one in found] == [f"{served.namespace}.waits"]
     assert f"{served.namespace}.add" in [one.name for one in tools.list()]
+    first = tools.search(namespaces=[served.namespace], limit=2)
+    rest = tools.search(namespaces=[served.namespace], limit=2, page=first.next_page)
+    assert (len(first), first.total, len(rest), rest.next_page) == (2, 3, 1, "")
+    assert {one.name.rsplit(".", 1)[1] for one in [*first, *rest]} == {"add", "fails", "waits"}
+    nowhere = tools.search("select:nobody.has_this")
+    assert (list(nowhere), nowhere.missing, nowhere.next_action) == ([], ("nobody.has_this",), "refine_query")
+    with pytest.raises(RequestRefused, match="kind"):
+        tools.search(kinds=["nonsense"])
     inside = tools.surface(namespaces=[served.namespace], defer="all")
     assert inside.surface_id and {one.name.rsplit(".", 1)[1] for one in inside.list()} == {"add", "fails", "waits"}
     assert not any(one.loaded for one in inside.list())

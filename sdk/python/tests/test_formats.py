@@ -170,6 +170,8 @@ def test_many_tools_hide_behind_a_search(served: Worker, tools: Toolplane) -> No
     good = inside.answer({"type": "tool_use", "id": "t", "name": now, "input": ARGS})
     assert json.loads(good["content"])["sky"] == "blue"
     assert inside.answer({"type": "tool_use", "id": "t", "name": "tool_search", "input": {}})["is_error"]
+    refused = inside.answer({"type": "tool_use", "id": "t", "name": "tool_search", "input": {"query": "kind:nonsense"}})
+    assert refused["is_error"] and "nonsense" in refused["content"]
 
 
 def test_tools_are_exported_and_strict_calls_come_back(served: Worker, inside: Toolplane) -> None:

@@ -13,7 +13,7 @@ from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retri
 from toolplane._spec import unique_key
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
-from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Tool
+from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, Tool
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import payload_pb2
 from toolplane.v1 import scheduler_policy_pb2
@@ -36,12 +36,30 @@ class CatalogFlows:
 
     # === tools ===
 
-    def search(self, query: str, limit: int) -> Flow[list[Found]]:
+    def search(
+        self,
+        query: str,
+        limit: int,
+        *,
+        page: str = "",
+        namespaces: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        risk_levels: Sequence[str] = (),
+        providers: Sequence[str] = (),
+    ) -> Flow[Matches]:
         """Finds tools, best first."""
-        request = surfaces.SearchToolsRequest(surface_id=self._surface, query=query, limit=limit)
+        request = surfaces.SearchToolsRequest(
+            surface_id=self._surface,
+            query=query,
+            limit=limit,
+            page_token=page,
+            namespaces=namespaces,
+            kinds=kinds,
+            risk_levels=risk_levels,
+            providers=providers,
+        )
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
-        details = {found.tool_id: found for found in answer.result.found}
-        return [Found.of(ref, details.get(ref.tool_id)) for ref in answer.result.refs]
+        return Matches.of(answer.result)
 
     def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""

@@ -13,7 +13,7 @@ from toolplane.files import AsyncKeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import CardList, Export, Found, MappedCalls, Tool
+from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, Tool
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -158,9 +158,26 @@ class AsyncToolplane:
 
     # === tools ===
 
-    async def search(self, query: str, limit: int = 0) -> list[Found]:
-        """Finds tools by keywords, or by exact names (`select:a,b`); best first, at most 100."""
-        return await self._driver.run(self._catalog.search(query, limit))
+    async def search(
+        self,
+        query: str = "",
+        limit: int = 0,
+        *,
+        page: str = "",
+        namespaces: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        risk_levels: Sequence[str] = (),
+        providers: Sequence[str] = (),
+    ) -> Matches:
+        """Finds tools by words and filters, or by names (`select:a,b`); best first, a page of `limit` (10, at most 100).
+
+        The query may say `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x` and `provider:x`; it may be
+        empty where one of the filters is given. `page` is `next_page` of the page before, of the same search.
+        """
+        flow = self._catalog.search(
+            query, limit, page=page, namespaces=namespaces, kinds=kinds, risk_levels=risk_levels, providers=providers
+        )
+        return await self._driver.run(flow)
 
     async def load(self, *names: str) -> list[Tool]:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from toolplane import _json
@@ -70,6 +72,36 @@ class Found:
     def of_loaded(cls, message: surface_pb2.LoadedTool) -> Found:
         """From the message of a tool whose schema is visible. One that changed since has to be loaded again."""
         return cls(message.name, message.tool_id, "", not message.changed)
+
+
+class Matches(list[Found]):
+    """A page of what a search found, best first."""
+
+    total: int = 0
+    """How many tools match, on all pages; counted up to 200."""
+    next_page: str = ""
+    """What to give as `page` for the same search to get more; empty at the end."""
+    next_action: str = ""
+    """`load_schema_then_call`, `call`, `wait_for_provider`, `not_available` or `refine_query`."""
+    missing: Sequence[str] = ()
+    """Names asked for with `select:` that lead nowhere."""
+    ambiguous: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """Names asked for with `select:` that several tools have, and some of these."""
+    pending_providers: Sequence[str] = ()
+    """Providers that are still connecting; their tools may come."""
+
+    @classmethod
+    def of(cls, result: search_pb2.SearchResult) -> Matches:
+        """From its message."""
+        details = {found.tool_id: found for found in result.found}
+        matches = cls(Found.of(ref, details.get(ref.tool_id)) for ref in result.refs)
+        matches.total = result.total_matches
+        matches.next_page = result.next_page_token
+        matches.next_action = result.next_action
+        matches.missing = tuple(result.missing_names)
+        matches.ambiguous = {one.name: tuple(one.candidates) for one in result.ambiguous_names}
+        matches.pending_providers = tuple(result.pending_providers)
+        return matches
 
 
 @dataclass(frozen=True)

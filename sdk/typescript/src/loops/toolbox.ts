@@ -197,11 +197,7 @@ export class Toolbox {
       const facts = { ...this.#call, ...options, declarationDigest: tool.digest };
       return outcome(await this.#tools.callResult(tool.name, args, facts));
     } catch (error) {
-      // The model can mend arguments that are no JSON; it can do nothing about the rest.
-      if (error instanceof JsonError) return { text: failureText(error.code, error.message, { retry: error.retry }), isError: true };
-      if (!(error instanceof RequestError) || error.status !== "INVALID_ARGUMENT") throw error;
-      const more = { fields: named(error.fieldViolations), retry: error.retry };
-      return { text: failureText(error.code, error.message, more), isError: true };
+      return refused(error);
     }
   }
 
@@ -211,7 +207,13 @@ export class Toolbox {
       const message = "`query` must be a text";
       return { text: failureText("input.schema_violation", message, { retry: "change_arguments" }), isError: true };
     }
-    const { found, nextAction, missing, pendingProviders } = await this.#tools.search(query, { limit: SEARCH_LIMIT });
+    let search;
+    try {
+      search = await this.#tools.search(query, { limit: SEARCH_LIMIT });
+    } catch (error) {
+      return refused(error);
+    }
+    const { found, nextAction, missing, pendingProviders } = search;
     found.forEach(({ name }) => this.#found.add(name));
     await this.offered();
     const names = new Set(found.map(({ name }) => name));
@@ -220,6 +222,14 @@ export class Toolbox {
     const rest = { ...(missing.length ? { missing } : {}), ...(pendingProviders.length ? { pending: pendingProviders } : {}) };
     return { text: stringify({ tools: told, ...(told.length ? {} : { next: nextAction }), ...rest }), isError: false };
   }
+}
+
+/** What a model is told of a request that was wrong. It can mend its arguments and its query; it can do nothing about the rest. */
+function refused(error: unknown): Outcome {
+  if (error instanceof JsonError) return { text: failureText(error.code, error.message, { retry: error.retry }), isError: true };
+  if (!(error instanceof RequestError) || error.status !== "INVALID_ARGUMENT") throw error;
+  const more = { fields: named(error.fieldViolations), retry: error.retry };
+  return { text: failureText(error.code, error.message, more), isError: true };
 }
 
 function readQuery(args: unknown): string | undefined {

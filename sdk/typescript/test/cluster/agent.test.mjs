@@ -312,6 +312,11 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   const deferred = await tools.surface({ tools: [`${name}.word_count`, `${name}.echo`], defer: "all" });
   const { found } = await deferred.search("count words");
   assert.deepEqual(found.map((tool) => [tool.name, tool.hint]), [[`${name}.word_count`, "Counts the words of a text"]]);
+  const first = await deferred.search("", { namespaces: [name], limit: 1 });
+  const rest = await deferred.search("", { namespaces: [name], limit: 1, page: first.nextPage });
+  assert.deepEqual([first.total, first.found.length, rest.found.length, rest.nextPage], [2, 1, 1, undefined]);
+  assert.notEqual(first.found[0].name, rest.found[0].name);
+  await assert.rejects(deferred.search("", { kinds: ["nonsense"] }), /nonsense/);
   const early = await deferred.call(`${name}.word_count`, { text: "a" }).catch((error) => error);
   assert.equal(early.errorClass, "schema_not_loaded");
   await deferred.load([`${name}.word_count`]);

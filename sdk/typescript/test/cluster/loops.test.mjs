@@ -114,6 +114,9 @@ test("a model with many tools is given a search, and what it finds", async (t) =
   assert.equal((await elsewhere.answer(call)).output, "1", "a conversation goes on in another process");
   const wrong = await box.answer({ type: "tool_use", id: "t", name: "tool_search", input: {} });
   assert.equal(wrong.is_error, true);
+  const refused = await box.answer({ type: "tool_use", id: "t", name: "tool_search", input: { query: "kind:nonsense" } });
+  assert.equal(refused.is_error, true);
+  assert.match(JSON.stringify(refused.content), /nonsense/);
 });
 
 test("numbers of any size go from a model to a tool and back", async (t) => {

@@ -110,7 +110,13 @@ class Bridge:
             query, limit = str(args["query"]), max(1, min(int(args.get("limit", 5)), 20))
         except (KeyError, TypeError, ValueError, AttributeError):
             return shapes.item(call, "`query` is needed, and is a text; `limit` is a number", None, is_error=True)
-        found: list[Found] = yield from self._catalog.search(query, limit)
+        try:
+            found: list[Found] = yield from self._catalog.search(query, limit)
+        except errors.RequestRefused as error:
+            # A model can mend its query; it cannot mend a server that is away.
+            if error.status != "INVALID_ARGUMENT":
+                raise
+            return shapes.item(call, str(error), None, is_error=True)
         tools: list[Tool] = yield from self._catalog.load([tool.name for tool in found], strict=False)
         told = []
         for tool in tools:
