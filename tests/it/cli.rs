@@ -142,6 +142,15 @@ async fn tools_registered_later_can_be_called() {
     shell.says(0, &["invoke", "native.late.echo", "-i", r#"{"m":2}"#]);
     let unknown = shell.complains(1, &["invoke", "native.late.ecko", "-i", "{}"]);
     assert!(unknown.contains("similar: native.late.echo"), "{unknown}");
+
+    // Two tools say the same; a search says why it found what was spelled wrongly.
+    let expected = "count words=text.word_count";
+    let lint = shell.says(1, &["tools", "lint", "--namespace", "native", "--expect", expected]);
+    assert!(lint.contains("same_text") && lint.contains("native.late.echo") && !lint.contains("word_count"), "{lint}");
+    shell.says(0, &["tools", "lint", "--namespace", "text", "--expect", expected]);
+    let found = shell.says(0, &["search", "default", "--explain", "cuont wrods"]);
+    assert!(found.contains("text.word_count") && found.contains("cuont: a slip of count"), "{found}");
+    assert!(shell.complains(2, &["search", "default", "kind:nonsense"]).contains("shell_command"));
 }
 
 /// There is no person to answer: the command says so at once, waits no longer than it was told, and the call goes on

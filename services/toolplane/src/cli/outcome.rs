@@ -5,7 +5,7 @@
 pub(crate) enum CommandOutcome {
     /// What was asked for happened.
     Done,
-    /// The answer is a failure of the tool or a denial: exit code 1.
+    /// The answer is a failure of the tool or a denial, or a check found something: exit code 1.
     ToolFailed,
     /// A person has to do something first, and the command waited no longer: exit code 3. The call goes on waiting.
     StillWaiting,

@@ -1,4 +1,4 @@
-//! `toolplane tools`: declare, list, show and retire tools.
+//! `toolplane tools`: declare, list, show, check and retire tools.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,7 @@ use super::surface::shaped;
 use super::workers;
 
 mod files;
+mod lint;
 
 /// What can be done with tools.
 #[derive(Debug, Subcommand)]
@@ -36,6 +37,9 @@ pub(crate) enum ToolsCommand {
     },
     /// Tell of the tools in one line each, for a prompt, within a budget of tokens.
     Cards(shaped::CardsArgs),
+    /// Find what keeps tools from being found: no words to find them by, the same words as another tool, a question that finds
+    /// others. Ends with exit code 1 where there is something to mend.
+    Lint(lint::LintArgs),
     /// Declare tools from JSON files: all of them, or none when one is wrong.
     Register {
         /// Files with one registration, a list of them, or `{"tools": [...]}`.
@@ -73,6 +77,7 @@ pub(crate) async fn run(
         }
         ToolsCommand::Show { name } => show(name, connection, out).await,
         ToolsCommand::Cards(args) => shaped::cards(args, connection, out).await,
+        ToolsCommand::Lint(args) => lint::run(args, connection, out).await,
         ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
         ToolsCommand::Retire { name, reason } => retire(name, reason, connection, out).await,
     }
