@@ -134,9 +134,7 @@ impl IndexedSurface {
         match &self.0 {
             Form::Copied(copied) => {
                 let tools = copied.tools(catalog, shut);
-                let told = after.map_or(0, |after| {
-                    tools.iter().position(|tool| tool.position() == *after).map_or(tools.len(), |at| at + 1)
-                });
+                let told = after.map_or(0, |after| behind(&tools, after));
                 Box::new(tools.into_iter().skip(told))
             }
             Form::Live(live) => live.tools(catalog, shut, after),
@@ -220,4 +218,14 @@ impl IndexedSurface {
             Form::Live(live) => Self(Form::Live(Box::new(live.after_loading(fresh)))),
         }
     }
+}
+
+/// Where to go on behind a tool. One that was retired meanwhile, say, is in another list: then behind where it was by its id.
+fn behind(tools: &[SurfaceTool], after: &Position) -> usize {
+    let is_behind = |tool: &SurfaceTool| {
+        let place = tool.position();
+        (place.list, place.tool_id) > (after.list, after.tool_id.clone())
+    };
+    let found = tools.iter().position(|tool| tool.position() == *after).map(|at| at + 1);
+    found.or_else(|| tools.iter().position(is_behind)).unwrap_or(tools.len())
 }

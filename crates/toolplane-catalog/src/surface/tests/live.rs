@@ -93,6 +93,12 @@ fn a_surface_of_before_is_read_and_stays_a_copy() {
     assert!(matches!(resolve(&copy, &catalog, "later"), Resolution::Excluded(_)));
     let (after, _) = load(&copy, &catalog, &strings(&["lazy"]), Timestamp::default());
     assert_eq!((shown(&after, &catalog).as_str(), after.revision), ("a.one a.lazy | ", 2));
+    // A page goes on behind a tool that is in another list by now.
+    let first = copy.indexed.tools(&catalog, &|_| None, None).next().unwrap().position();
+    retire(&mut catalog, "tool_a_one");
+    let rest: Vec<_> =
+        copy.indexed.tools(&catalog, &|_| None, Some(&first)).map(|tool| tool.name().to_owned()).collect();
+    assert_eq!(rest, ["a.lazy", "a.one"]);
 }
 
 fn any_tool() -> impl Strategy<Value = Registration> {
