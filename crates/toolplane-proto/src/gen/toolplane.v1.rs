@@ -14445,7 +14445,7 @@ pub struct ToolSurface {
     /// Owner.
     #[prost(string, tag = "20")]
     pub tenant: ::prost::alloc::string::String,
-    /// Grows with every change of this surface.
+    /// Grows with every change of this surface and of any tool of its tenant; with its own changes alone where an earlier version made it.
     #[prost(uint64, tag = "21")]
     pub revision: u64,
     /// How many tools it has of each kind, also those that the lists above leave out.
@@ -14789,7 +14789,8 @@ pub struct ListSurfaceToolsRequest {
     /// Most tools per page; 0 takes the server's own, larger values are cut to 1000.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
-    /// Where to go on; from the answer before, or a surface's `next_tools_token`. Good for one revision of the surface.
+    /// Where to go on; from the answer before, or a surface's `next_tools_token`. Good until the surface itself is changed, as by `LoadTools`;
+    /// tools that are registered or changed meanwhile are told at their places, where these are still to come.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
 }
@@ -15732,7 +15733,8 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "RetireTool"));
             self.inner.unary(req, path, codec).await
         }
-        /// Makes a surface.
+        /// Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+        /// them, deferred unless they say `always_load` or the model cannot load any.
         pub async fn create_surface(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateSurfaceRequest>,
@@ -16080,7 +16082,8 @@ pub mod surface_service_server {
             tonic::Response<super::RetireToolResponse>,
             tonic::Status,
         >;
-        /// Makes a surface.
+        /// Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+        /// them, deferred unless they say `always_load` or the model cannot load any.
         async fn create_surface(
             &self,
             request: tonic::Request<super::CreateSurfaceRequest>,

@@ -150,7 +150,8 @@ class SurfaceServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CreateSurface(self, request, context):
-        """Makes a surface.
+        """Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+        them, deferred unless they say `always_load` or the model cannot load any.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -94,7 +94,7 @@ export interface ToolSurface {
   runtimeRefs: string[];
   /** Owner. */
   tenant: string;
-  /** Grows with every change of this surface. */
+  /** Grows with every change of this surface and of any tool of its tenant; with its own changes alone where an earlier version made it. */
   revision: bigint;
   /** How many tools it has of each kind, also those that the lists above leave out. */
   counts:

@@ -323,7 +323,10 @@ export interface ListSurfaceToolsRequest {
   surfaceId: string;
   /** Most tools per page; 0 takes the server's own, larger values are cut to 1000. */
   pageSize: number;
-  /** Where to go on; from the answer before, or a surface's `next_tools_token`. Good for one revision of the surface. */
+  /**
+   * Where to go on; from the answer before, or a surface's `next_tools_token`. Good until the surface itself is changed, as by `LoadTools`;
+   * tools that are registered or changed meanwhile are told at their places, where these are still to come.
+   */
   pageToken: string;
 }
 
@@ -5749,7 +5752,10 @@ export const SurfaceServiceService = {
     responseSerialize: (value: RetireToolResponse): Buffer => Buffer.from(RetireToolResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RetireToolResponse => RetireToolResponse.decode(value),
   },
-  /** Makes a surface. */
+  /**
+   * Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+   * them, deferred unless they say `always_load` or the model cannot load any.
+   */
   createSurface: {
     path: "/toolplane.v1.SurfaceService/CreateSurface" as const,
     requestStream: false as const,
@@ -5886,7 +5892,10 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   listTools: handleUnaryCall<ListToolsRequest, ListToolsResponse>;
   /** Retires a tool permanently; its identity stays for old records. */
   retireTool: handleUnaryCall<RetireToolRequest, RetireToolResponse>;
-  /** Makes a surface. */
+  /**
+   * Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+   * them, deferred unless they say `always_load` or the model cannot load any.
+   */
   createSurface: handleUnaryCall<CreateSurfaceRequest, CreateSurfaceResponse>;
   /** Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed. */
   getSurface: handleUnaryCall<GetSurfaceRequest, GetSurfaceResponse>;
@@ -5977,7 +5986,10 @@ export interface SurfaceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RetireToolResponse) => void,
   ): ClientUnaryCall;
-  /** Makes a surface. */
+  /**
+   * Makes a surface: a selection that follows the tools of its tenant. Those that are registered later are in it where it was made for
+   * them, deferred unless they say `always_load` or the model cannot load any.
+   */
   createSurface(
     request: CreateSurfaceRequest,
     callback: (error: ServiceError | null, response: CreateSurfaceResponse) => void,
