@@ -1,4 +1,6 @@
-//! Tools of a surface: what so many of them cost a call of one.
+//! Tools of a surface: what so many of them cost a call of one, and who makes, reads and changes surfaces.
+
+mod used;
 
 use toolplane_proto::v1;
 use toolplane_testkit::Problem;
@@ -16,6 +18,7 @@ pub(super) async fn run(args: &Args, figures: &mut Figures) -> Result<(), Proble
     let before = bed.memory()?;
     // Those of the bed count too.
     let mut count = tools(&bed).await?;
+    let first = count;
     let numbers: Vec<usize> = (count..args.tools).collect();
     for numbers in numbers.chunks(AT_A_TIME) {
         let tools =
@@ -42,7 +45,7 @@ pub(super) async fn run(args: &Args, figures: &mut Figures) -> Result<(), Proble
         figures.add(format!("a call in a surface of 2 tools, {name}"), few.percentile(percent) as f64, "us");
         figures.add(format!("a call in a surface of {count} tools, {name}"), many.percentile(percent) as f64, "us");
     }
-    Ok(())
+    used::measure(&bed, first..count, figures).await
 }
 
 /// How many tools are registered.
