@@ -30,7 +30,7 @@ pub(super) struct ReportedExecution {
 }
 
 impl ReportedExecution {
-    /// Reads what a worker says. What is no evidence at all is none; a report is not refused for it.
+    /// Reads what a worker says, but for where it ran. What is no evidence at all is none; a report is not refused for it.
     pub(super) fn read(outcome: &mut v1::ExecutionOutcome) -> Result<Self, ConvertError> {
         #[derive(Default, serde::Deserialize)]
         #[serde(default)]
@@ -44,9 +44,8 @@ impl ReportedExecution {
         let is_name = |text: &String| {
             (1..=MAX_REF_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
         };
-        let site = outcome.site.take().map(ExecutionSite::try_from).transpose()?;
         Ok(Self {
-            site,
+            site: None,
             started_at: field::optional_time("outcome.started_at", outcome.started_at)?,
             refs: refs.into_iter().filter(is_name).take(MAX_REFS).collect(),
             native_ids: native_ids.plain(),

@@ -8,6 +8,7 @@ use toolplane_proto::v1;
 use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::ExecutionSite;
 use toolplane_records::ids::DecisionId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
@@ -98,13 +99,16 @@ pub(super) fn read(
     reported: Option<v1::ExecutionOutcome>,
     now: Timestamp,
 ) -> Report {
-    let Some(reported) = reported else { return unreadable("the report has no outcome") };
+    let Some(mut reported) = reported else { return unreadable("the report has no outcome") };
     // Where it ran is known by its lease, whatever it says.
-    let site = reported.site.clone().and_then(|site| site.try_into().ok());
-    decode(record, lease_no, reported, now).unwrap_or_else(|error| {
-        let execution = ReportedExecution { site, ..ReportedExecution::default() };
-        Report { execution, ..unreadable(&error.to_string()) }
-    })
+    let site = reported.site.take().map(ExecutionSite::try_from).transpose();
+    let (site, read) = match site {
+        Ok(site) => (site, decode(record, lease_no, reported, now)),
+        Err(error) => (None, Err(error)),
+    };
+    let mut report = read.unwrap_or_else(|error| unreadable(&error.to_string()));
+    report.execution.site = site;
+    report
 }
 
 fn decode(

@@ -126,8 +126,14 @@ impl Inputs {
 
     /// The four inputs by reference, all of them kept.
     pub(crate) fn refs(&mut self, sensitive: &SensitiveFields) -> InputRefs {
-        let observable = sensitive.redact(&self.completed).map_or_else(|| self.completed.clone(), |(copy, _)| copy);
-        let (observable, permission) = (sent::shown(&observable), self.shown(sensitive));
+        let permission = self.shown(sensitive);
+        // Of most calls nothing but defaults was changed, and looking for credentials is what costs most here.
+        let observable = match self.completed == self.call {
+            true => permission.clone(),
+            false => {
+                sent::shown(&sensitive.redact(&self.completed).map_or_else(|| self.completed.clone(), |(copy, _)| copy))
+            }
+        };
         let model = payload_ref(&self.id, &self.model);
         InputRefs {
             observable: Some(self.keep(observable, Some(&model))),
