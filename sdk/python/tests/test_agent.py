@@ -293,6 +293,11 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     [tool] = inside.load(f"{served.namespace}.add")
     assert tool.schema["required"] == ["a", "b"]
     assert inside.call(f"{served.namespace}.add", {"a": 1, "b": 2}, declaration_digest=tool.digest).value == 3
+    inside.delete_surface()
+    inside.delete_surface()
+    with pytest.raises(RequestRefused) as refused:
+        inside.list()
+    assert refused.value.status == "NOT_FOUND"
 
 
 # === asyncio ===

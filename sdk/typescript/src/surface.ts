@@ -3,6 +3,7 @@
 import type { Connection } from "./connection.js";
 import type { MatchReason } from "./gen/toolplane/v1/search.js";
 import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
+import { RequestError } from "./errors.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
 import { JsonText } from "./json.js";
 import { payloadText, payloadValue, toPayload } from "./payload.js";
@@ -303,6 +304,16 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
   });
   const { surface } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   return surface?.surfaceId ?? "";
+}
+
+/** @internal */
+export async function deleteSurface(connection: Connection, surfaceId: string): Promise<void> {
+  try {
+    await ask(connection, connection.surfaces, (client) => client.deleteSurface, { surfaceId }, soon());
+  } catch (error) {
+    // Sent again, it finds that it was done before.
+    if (!(error instanceof RequestError && error.status === "NOT_FOUND")) throw error;
+  }
 }
 
 function soon(signal?: AbortSignal): Asking {

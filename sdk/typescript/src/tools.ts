@@ -226,6 +226,11 @@ export class Tools {
     return new Tools(this.#connection, { ...this.#options, surface });
   }
 
+  /** Deletes the surface that calls are made in, if it is there. Calls that were made in it stay; new ones are refused. */
+  async deleteSurface(): Promise<void> {
+    await surfaces.deleteSurface(this.#connection, this.surfaceId);
+  }
+
   /** Reads bytes that a call keeps by reference: the whole, proved by its digest, or a range. */
   read(invocationId: string, ref: PayloadRef | string, options: ReadOptions = {}): AsyncGenerator<Uint8Array, void, void> {
     return this.#source.read(invocationId, typeof ref === "string" ? ref : ref.uri, options);

@@ -51,6 +51,10 @@ impl SurfaceService for SurfaceApi {
         Ok(surfaces::get(self.current().await?, request).await.map(Response::new)?)
     }
 
+    async fn delete_surface(&self, request: Request<v1::DeleteSurfaceRequest>) -> Answer<v1::DeleteSurfaceResponse> {
+        Ok(surfaces::delete(self.current().await?, request).await.map(Response::new)?)
+    }
+
     async fn list_surface_tools(
         &self,
         request: Request<v1::ListSurfaceToolsRequest>,

@@ -1,6 +1,7 @@
 //! Making, reading and listing surfaces.
 
 mod default;
+mod delete;
 mod discover;
 mod offered;
 mod told;
@@ -30,6 +31,8 @@ use crate::records::Creation;
 use crate::registry::Registry;
 use crate::view::View;
 
+/// How often a change of a surface is decided anew when another process gets in between.
+const ATTEMPTS: u32 = 16;
 /// How many surfaces are read at once for a list.
 const CHUNK: usize = 4;
 /// A page takes no further surfaces once this much is read or told of them: a record of an earlier version is a copy of all

@@ -145,6 +145,7 @@ async fn others(globex: &Clients, own: &Things) {
     let mut client = globex.surfaces();
     let (surface, tool) = (&own.surface, &own.tool);
     hidden!(client, get_surface, surface, |i| v1::GetSurfaceRequest { surface_id: i, ..Default::default() });
+    hidden!(client, delete_surface, surface, |i| v1::DeleteSurfaceRequest { surface_id: i });
     hidden!(client, search_tools, surface, |i| v1::SearchToolsRequest {
         surface_id: i,
         query: "read".to_owned(),

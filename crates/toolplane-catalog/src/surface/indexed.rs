@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::surface::{LoadedTool, ToolSurface};
-use toolplane_records::vocabulary::HiddenReason;
+use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
 use super::copied::CopiedSurface;
 use super::live::{FORM, LiveSurface, Place};
@@ -75,6 +75,14 @@ impl IndexedSurface {
         match &self.0 {
             Form::Copied(copied) => &copied.surface().surface_id,
             Form::Live(live) => live.id(),
+        }
+    }
+
+    /// Where it applies.
+    pub fn scope(&self) -> SurfaceScope {
+        match &self.0 {
+            Form::Copied(copied) => copied.surface().scope,
+            Form::Live(live) => live.request().scope,
         }
     }
 

@@ -14780,6 +14780,20 @@ pub struct GetSurfaceResponse {
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
 }
+/// Asks to delete a surface.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteSurfaceRequest {
+    /// The surface. The default one cannot be deleted.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+}
+/// The surface is deleted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteSurfaceResponse {
+    /// The last revision it had.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+}
 /// Asks for the tools of one surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListSurfaceToolsRequest {
@@ -15784,6 +15798,32 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "GetSurface"));
             self.inner.unary(req, path, codec).await
         }
+        /// Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+        /// made again, and no new one is taken.
+        pub async fn delete_surface(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteSurfaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/DeleteSurface",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "DeleteSurface"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds.
         pub async fn list_surface_tools(
             &mut self,
@@ -16097,6 +16137,15 @@ pub mod surface_service_server {
             request: tonic::Request<super::GetSurfaceRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetSurfaceResponse>,
+            tonic::Status,
+        >;
+        /// Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+        /// made again, and no new one is taken.
+        async fn delete_surface(
+            &self,
+            request: tonic::Request<super::DeleteSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteSurfaceResponse>,
             tonic::Status,
         >;
         /// Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds.
@@ -16518,6 +16567,51 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetSurfaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/DeleteSurface" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteSurfaceSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::DeleteSurfaceRequest>
+                    for DeleteSurfaceSvc<T> {
+                        type Response = super::DeleteSurfaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteSurfaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::delete_surface(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteSurfaceSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

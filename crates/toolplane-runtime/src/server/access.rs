@@ -25,6 +25,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.SurfaceService/GetTool", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/CreateSurface", &[Agent, Operator]),
+    ("toolplane.v1.SurfaceService/DeleteSurface", &[Agent, Operator]),
     ("toolplane.v1.SurfaceService/LoadTools", &[Agent, Operator]),
     ("toolplane.v1.SurfaceService/GetSurface", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListSurfaceTools", &[Agent, Operator, Auditor]),

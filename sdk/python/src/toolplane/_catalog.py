@@ -147,6 +147,16 @@ class CatalogFlows:
         answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
         return str(answer.surface.surface_id)
 
+    def delete_surface(self) -> Flow[None]:
+        """Deletes the surface of this client, if it is there."""
+        request = surfaces.DeleteSurfaceRequest(surface_id=self._surface)
+        try:
+            yield from retried(_rpc.DELETE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+        except errors.RequestRefused as refused:
+            # Sent again, it finds that it was done before.
+            if refused.status != "NOT_FOUND":
+                raise
+
     # === batches ===
 
     def batch(self, calls: Sequence[Any], policy: Mapping[str, Any], key: str | None, session: str) -> Flow[None]:

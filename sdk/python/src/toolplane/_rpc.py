@@ -43,6 +43,7 @@ CANCEL_BATCH = _method("InvocationService", "CancelBatch", invocations)
 
 REGISTER = _method("SurfaceService", "RegisterTools", surfaces)
 CREATE_SURFACE = _method("SurfaceService", "CreateSurface", surfaces)
+DELETE_SURFACE = _method("SurfaceService", "DeleteSurface", surfaces)
 LIST_SURFACE_TOOLS = _method("SurfaceService", "ListSurfaceTools", surfaces)
 SEARCH = _method("SurfaceService", "SearchTools", surfaces)
 LOAD = _method("SurfaceService", "LoadTools", surfaces)

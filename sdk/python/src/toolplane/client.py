@@ -207,6 +207,10 @@ class Toolplane:
         inside = Context(surface_id, context.actor, context.session, context.retry, None)
         return Toolplane(self._driver, inside, owns=False)
 
+    def delete_surface(self) -> None:
+        """Deletes the surface this client calls in, if it is there. Calls that were made in it stay; new ones are refused."""
+        self._driver.run(self._catalog.delete_surface())
+
     @property
     def surface_id(self) -> str:
         """The surface this client calls in; empty for the default one."""

@@ -323,5 +323,8 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.equal((await deferred.call(`${name}.word_count`, { text: "a" })).value, 1);
   const outside = await deferred.call(`${name}.nothing`).catch((error) => error);
   assert.equal(outside.errorClass, "capability_gap");
+  await deferred.deleteSurface();
+  await deferred.deleteSurface();
+  assert.equal((await deferred.list().catch((error) => error)).status, "NOT_FOUND");
   assert.ok(Array.isArray((await tools.search("select:nothing_of_this_name")).missing));
 });

@@ -17,17 +17,20 @@ use crate::error::of_field;
 use crate::surfaces::Told;
 
 /// Most bytes of a surface that is told by itself.
-const ALONE_BYTES: usize = 512 * 1024;
+pub(super) const ALONE_BYTES: usize = 512 * 1024;
+/// Most bytes of a surface that was just made: who makes one of very many tools goes on to search in it, and shall not wait for them.
+pub(super) const MADE_BYTES: usize = 64 * 1024;
 /// Most bytes of a surface in a list.
 pub(super) const LISTED_BYTES: usize = 32 * 1024;
 
-/// A surface that is told by itself, as a message and as what of its record is in that.
+/// A surface that is told by itself in about `most` bytes, as a message and as what of its record is in that.
 pub(super) async fn alone(
     api: &SurfaceApi,
     tenant: &TenantId,
     surface: &IndexedSurface,
+    most: usize,
 ) -> Result<(v1::ToolSurface, ToolSurface), ApiError> {
-    let most = ALONE_BYTES.min(api.max_message_bytes / 4);
+    let most = most.min(api.max_message_bytes / 4);
     let told = api.registry.told(tenant, surface, None, fits(most)).await?;
     Ok(within(tenant, surface, told))
 }

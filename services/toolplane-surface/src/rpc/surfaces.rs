@@ -29,7 +29,7 @@ pub(super) async fn create(
     leaves_room(&request, api.max_message_bytes)?;
     let wanted = read(api, tenant, request)?;
     let made = api.registry.create_surface(&wanted).await?;
-    let (surface, _) = shown::alone(api, &wanted.request.tenant, made.indexed()).await?;
+    let (surface, _) = shown::alone(api, &wanted.request.tenant, made.indexed(), shown::MADE_BYTES).await?;
     Ok(v1::CreateSurfaceResponse { surface: Some(surface) })
 }
 
@@ -145,9 +145,18 @@ pub(super) async fn get(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let view = api.registry.held(&tenant, &id).await?.view();
-    let (message, record) = shown::alone(api, &tenant, view.indexed()).await?;
+    let (message, record) = shown::alone(api, &tenant, view.indexed(), shown::ALONE_BYTES).await?;
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
     Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
+}
+
+pub(super) async fn delete(
+    api: &SurfaceApi,
+    request: Request<v1::DeleteSurfaceRequest>,
+) -> Result<v1::DeleteSurfaceResponse, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let id = field::surface(&request.into_inner().surface_id).map_err(of_field)?;
+    Ok(v1::DeleteSurfaceResponse { revision: api.registry.delete_surface(tenant, id).await? })
 }
 
 pub(super) async fn list(

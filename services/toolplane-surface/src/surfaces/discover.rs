@@ -15,8 +15,9 @@ use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, Expect, StoreError, Write};
+use toolplane_store::{Commit, CommitOutcome, Expect, StoreError, Write};
 
+use super::ATTEMPTS;
 use crate::cache::Held;
 use crate::changes::Made;
 use crate::error::{lost, of_store, unreadable};
@@ -26,9 +27,6 @@ use crate::providers::Passage;
 use crate::registry::{Registry, to_the_end};
 use crate::sync::Subject;
 use crate::view::View;
-
-/// How often a change of a surface is decided anew when another process gets in between.
-const ATTEMPTS: u32 = 16;
 
 /// What a name means in a surface.
 #[derive(Debug)]
@@ -169,16 +167,22 @@ impl Registry {
         Ok(Answer { result, next })
     }
 
+    /// Adds to the log of a surface, if it is there: a log of its own is all that would be left of a deleted one.
     async fn note(&self, tenant: &TenantId, id: &SurfaceId, held: &Held, data: JsonPayload) -> Result<(), ApiError> {
-        let log = Log::Surface(tenant.clone(), id.clone());
+        let (key, log) = (keys::surface(tenant, id), Log::Surface(tenant.clone(), id.clone()));
         let _turn = held.turn.lock().await;
         for tries in 1..=ATTEMPTS {
             let (now, head) = (self.now().await?, log.head(self.store()).await?);
             let events = vec![log.append(head + 1, now, vec![(EventClass::DeferredDiscovered, data.clone())])?];
-            match self.store().commit(Commit { events, ..Commit::default() }).await {
-                Ok(_) => return Ok(()),
-                // Another process has added to the log.
-                Err(StoreError::SequenceGap { .. }) => let_others_through(tries).await,
+            let version = self.held(tenant, id).await?.view().version();
+            let compare = if id.is_default() { Vec::new() } else { vec![(key.clone(), Expect::Version(version))] };
+            match self.store().commit(Commit { compare, events, ..Commit::default() }).await {
+                Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => return Ok(()),
+                // Another process has added to the log, or changed the surface.
+                Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
+                    self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+                    let_others_through(tries).await;
+                }
                 Err(error) => return Err(of_store(error)),
             }
         }

@@ -90,6 +90,11 @@ impl Role {
         self.client.clone().get_surface(request).await.unwrap().into_inner()
     }
 
+    pub(crate) async fn delete(&self, surface: &str) -> Result<v1::DeleteSurfaceResponse, tonic::Status> {
+        let request = v1::DeleteSurfaceRequest { surface_id: surface.to_owned() };
+        self.client.clone().delete_surface(request).await.map(tonic::Response::into_inner)
+    }
+
     pub(crate) async fn search(&self, surface: &str, query: &str) -> v1::SearchResult {
         let request =
             v1::SearchToolsRequest { surface_id: surface.to_owned(), query: query.to_owned(), ..Default::default() };

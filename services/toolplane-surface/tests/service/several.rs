@@ -153,6 +153,34 @@ async fn writers_in_two_processes_lose_nothing() {
     other.stop().await;
 }
 
+/// What one process deletes, no process knows any more, nor has it in a list or a log; and its request makes another one.
+#[tokio::test]
+async fn a_deleted_surface_is_gone_everywhere() {
+    let (_server, [one, other]) = several(&options()).await;
+    one.register(vec![tool("files", "read")]).await.unwrap();
+    let request = v1::CreateSurfaceRequest { request_id: uuid::Uuid::now_v7().to_string(), ..deferred() };
+    let (gone, stays) = (one.surface(request.clone()).await.surface_id, one.surface(deferred()).await.surface_id);
+    other.load(&gone, &["files.read"]).await;
+    assert_eq!(one.delete(&gone).await.unwrap().revision, 2);
+    for role in [&one, &other] {
+        let asked = v1::ResolveToolRequest { surface_id: gone.clone(), name: "read".to_owned(), ..Default::default() };
+        assert_eq!(role.client.clone().resolve_tool(asked).await.unwrap_err().code(), Code::NotFound);
+        let asked = v1::SearchToolsRequest { surface_id: gone.clone(), query: "read".to_owned(), ..Default::default() };
+        assert_eq!(role.client.clone().search_tools(asked).await.unwrap_err().code(), Code::NotFound);
+        assert_eq!(role.delete(&gone).await.unwrap_err().code(), Code::NotFound);
+        let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
+        let ids: Vec<_> = listed.surfaces.iter().map(|surface| surface.surface_id.as_str()).collect();
+        assert_eq!((ids, listed.damaged_ids), (vec![stays.as_str()], Vec::new()));
+    }
+    assert_eq!(one.delete("").await.unwrap_err().code(), Code::InvalidArgument);
+    let again = other.surface(request).await;
+    assert_eq!((again.surface_id.as_str(), again.revision, again.loaded_tools.len()), (gone.as_str(), 1, 0));
+    assert_eq!(other.events(LogOf::SurfaceId(gone.clone())).await.len(), 1, "its log begins anew");
+    assert_eq!(one.get(&gone).await.surface.unwrap().counts.unwrap().deferred, 1);
+    one.stop().await;
+    other.stop().await;
+}
+
 /// Two tools cannot take the same name, even if different processes register them.
 #[tokio::test]
 async fn a_name_is_given_once() {

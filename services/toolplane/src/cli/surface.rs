@@ -28,6 +28,12 @@ pub(crate) enum SurfaceCommand {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
+    /// Delete surfaces, with their logs. Calls that were made in them stay.
+    Rm {
+        /// Their ids.
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
     /// Print the tools as a model's vendor takes them, or what was lost of each.
     Export(shaped::ExportArgs),
     /// Say which tools a model called, and with what: from its answer, as its vendor gives it.
@@ -87,6 +93,7 @@ pub(crate) async fn run(
         SurfaceCommand::Create(args) => create(args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,
         SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
+        SurfaceCommand::Rm { ids } => delete(ids, connection, out).await,
         SurfaceCommand::Export(args) => shaped::export(args, connection, out).await,
         SurfaceCommand::Calls(args) => shaped::calls(args, connection, out).await,
     }
@@ -189,6 +196,19 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
     }
     if !out.json() {
         out.table(&table, "no surfaces yet; make one with `toolplane surface create`")?;
+    }
+    Ok(CommandOutcome::Done)
+}
+
+async fn delete(ids: Vec<String>, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    for surface_id in ids {
+        let request = v1::DeleteSurfaceRequest { surface_id: surface_id.clone() };
+        let answer = connection.surfaces().delete_surface(request).await?.into_inner();
+        if out.json() {
+            out.serialized(&serde_json::json!({ "surface_id": surface_id, "revision": answer.revision }))?;
+        } else {
+            out.line(format!("{surface_id}  deleted, at revision {}", answer.revision))?;
+        }
     }
     Ok(CommandOutcome::Done)
 }

@@ -265,6 +265,18 @@ class GetSurfaceResponse(_message.Message):
     json: _payload_pb2.JsonPayload
     def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
+class DeleteSurfaceRequest(_message.Message):
+    __slots__ = ("surface_id",)
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    def __init__(self, surface_id: _Optional[str] = ...) -> None: ...
+
+class DeleteSurfaceResponse(_message.Message):
+    __slots__ = ("revision",)
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    def __init__(self, revision: _Optional[int] = ...) -> None: ...
+
 class ListSurfaceToolsRequest(_message.Message):
     __slots__ = ("surface_id", "page_size", "page_token")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]

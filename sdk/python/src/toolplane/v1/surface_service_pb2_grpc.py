@@ -65,6 +65,11 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceResponse.FromString,
                 _registered_method=True)
+        self.DeleteSurface = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/DeleteSurface',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceResponse.FromString,
+                _registered_method=True)
         self.ListSurfaceTools = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/ListSurfaceTools',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsRequest.SerializeToString,
@@ -159,6 +164,14 @@ class SurfaceServiceServicer(object):
 
     def GetSurface(self, request, context):
         """Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteSurface(self, request, context):
+        """Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+        made again, and no new one is taken.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -266,6 +279,11 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.GetSurface,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceResponse.SerializeToString,
+            ),
+            'DeleteSurface': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSurface,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceResponse.SerializeToString,
             ),
             'ListSurfaceTools': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSurfaceTools,
@@ -481,6 +499,33 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/GetSurface',
             toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSurface(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/DeleteSurface',
+            toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -107,6 +107,7 @@ impl SurfaceService for Fakes {
         retire_tool(v1::RetireToolRequest) -> v1::RetireToolResponse;
         create_surface(v1::CreateSurfaceRequest) -> v1::CreateSurfaceResponse;
         get_surface(v1::GetSurfaceRequest) -> v1::GetSurfaceResponse;
+        delete_surface(v1::DeleteSurfaceRequest) -> v1::DeleteSurfaceResponse;
         list_surface_tools(v1::ListSurfaceToolsRequest) -> v1::ListSurfaceToolsResponse;
         export_surface(v1::ExportSurfaceRequest) -> v1::ExportSurfaceResponse;
         map_calls(v1::MapCallsRequest) -> v1::MapCallsResponse;

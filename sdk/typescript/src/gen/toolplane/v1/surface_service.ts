@@ -317,6 +317,18 @@ export interface GetSurfaceResponse {
   json: JsonPayload | undefined;
 }
 
+/** Asks to delete a surface. */
+export interface DeleteSurfaceRequest {
+  /** The surface. The default one cannot be deleted. */
+  surfaceId: string;
+}
+
+/** The surface is deleted. */
+export interface DeleteSurfaceResponse {
+  /** The last revision it had. */
+  revision: bigint;
+}
+
 /** Asks for the tools of one surface. */
 export interface ListSurfaceToolsRequest {
   /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
@@ -2373,6 +2385,119 @@ export const GetSurfaceResponse: MessageFns<GetSurfaceResponse> = {
     message.json = (object.json !== undefined && object.json !== null)
       ? JsonPayload.fromPartial(object.json)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseDeleteSurfaceRequest(): DeleteSurfaceRequest {
+  return { surfaceId: "" };
+}
+
+export const DeleteSurfaceRequest: MessageFns<DeleteSurfaceRequest> = {
+  encode(message: DeleteSurfaceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSurfaceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSurfaceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteSurfaceRequest>): DeleteSurfaceRequest {
+    return DeleteSurfaceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteSurfaceRequest>): DeleteSurfaceRequest {
+    const message = createBaseDeleteSurfaceRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    return message;
+  },
+};
+
+function createBaseDeleteSurfaceResponse(): DeleteSurfaceResponse {
+  return { revision: 0n };
+}
+
+export const DeleteSurfaceResponse: MessageFns<DeleteSurfaceResponse> = {
+  encode(message: DeleteSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSurfaceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSurfaceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteSurfaceResponse>): DeleteSurfaceResponse {
+    return DeleteSurfaceResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteSurfaceResponse>): DeleteSurfaceResponse {
+    const message = createBaseDeleteSurfaceResponse();
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     return message;
   },
 };
@@ -5776,6 +5901,20 @@ export const SurfaceServiceService = {
     responseSerialize: (value: GetSurfaceResponse): Buffer => Buffer.from(GetSurfaceResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSurfaceResponse => GetSurfaceResponse.decode(value),
   },
+  /**
+   * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+   * made again, and no new one is taken.
+   */
+  deleteSurface: {
+    path: "/toolplane.v1.SurfaceService/DeleteSurface" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteSurfaceRequest): Buffer => Buffer.from(DeleteSurfaceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteSurfaceRequest => DeleteSurfaceRequest.decode(value),
+    responseSerialize: (value: DeleteSurfaceResponse): Buffer =>
+      Buffer.from(DeleteSurfaceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteSurfaceResponse => DeleteSurfaceResponse.decode(value),
+  },
   /** Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds. */
   listSurfaceTools: {
     path: "/toolplane.v1.SurfaceService/ListSurfaceTools" as const,
@@ -5899,6 +6038,11 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   createSurface: handleUnaryCall<CreateSurfaceRequest, CreateSurfaceResponse>;
   /** Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed. */
   getSurface: handleUnaryCall<GetSurfaceRequest, GetSurfaceResponse>;
+  /**
+   * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+   * made again, and no new one is taken.
+   */
+  deleteSurface: handleUnaryCall<DeleteSurfaceRequest, DeleteSurfaceResponse>;
   /** Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds. */
   listSurfaceTools: handleUnaryCall<ListSurfaceToolsRequest, ListSurfaceToolsResponse>;
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
@@ -6020,6 +6164,25 @@ export interface SurfaceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
+   * made again, and no new one is taken.
+   */
+  deleteSurface(
+    request: DeleteSurfaceRequest,
+    callback: (error: ServiceError | null, response: DeleteSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  deleteSurface(
+    request: DeleteSurfaceRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  deleteSurface(
+    request: DeleteSurfaceRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteSurfaceResponse) => void,
   ): ClientUnaryCall;
   /** Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds. */
   listSurfaceTools(
