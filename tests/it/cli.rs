@@ -62,10 +62,14 @@ async fn exit_codes_and_records() {
     assert!(shell.complains(2, &["get", "something_else"]).contains("something_else"));
     assert!(shell.complains(2, &["invoke", "native.echo", "-i", "{'a':1}"]).contains("--input is not valid JSON"));
     assert!(shell.complains(2, &["no-such-command"]).contains("no-such-command"));
-    let surface = shell.json(0, &["surface", "create", "--load", "native.echo"])["surface_id"].clone();
+    let surface = shell.json(0, &["surface", "create", "--tool", "native.echo"])["surface_id"].clone();
     let surface = surface.as_str().unwrap();
     shell.says(0, &["invoke", "native.echo", "--surface", surface, "-i", input]);
-    assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 1"));
+    let extended = shell.says(0, &["surface", "extend", surface, "--namespace", "text"]);
+    assert!(extended.contains("loaded    native.echo") && extended.contains("deferred  text.word_count"), "{extended}");
+    assert!(shell.says(1, &["unload", surface, "native.echo", "native.ecko"]).contains("native.echo  deferred"));
+    assert!(shell.says(0, &["surface", "show", surface]).contains("deferred  native.echo"));
+    assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 3"));
     assert!(!shell.says(0, &["surface", "ls"]).contains(surface));
     let gone = shell.run(&["invoke", "native.echo", "--surface", surface, "-i", input]);
     assert!(!gone.status.success() && String::from_utf8_lossy(&gone.stderr).contains(surface), "{gone:?}");

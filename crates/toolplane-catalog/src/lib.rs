@@ -32,9 +32,9 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    BlockedName, DeferPolicy, IndexedSurface, LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Position,
-    Resolution, RoleConstraints, Shut, SurfaceCounts, SurfaceRequest, SurfaceTool, filled, load, resolve, select,
-    similar_in,
+    BlockedName, DeferPolicy, Extension, IndexedSurface, LiveSurface, LoadOutcome, Misnamed, ModelCapabilities,
+    NotExtended, Position, Resolution, RoleConstraints, Shut, SurfaceCounts, SurfaceRequest, SurfaceTool, filled, load,
+    resolve, select, similar_in, unload,
 };
 pub use traits::Traits;
 pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};

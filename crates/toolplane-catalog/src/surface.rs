@@ -1,6 +1,7 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
 mod copied;
+mod extend;
 mod indexed;
 mod live;
 mod load;
@@ -13,9 +14,10 @@ mod tests;
 mod tools;
 mod visibility;
 
+pub use extend::{Extension, NotExtended};
 pub use indexed::IndexedSurface;
 pub use live::{LiveSurface, select};
-pub use load::{LoadOutcome, load};
+pub use load::{LoadOutcome, load, unload};
 pub use misnamed::Misnamed;
 pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};

@@ -30,6 +30,7 @@ from toolplane import (
     Result,
     ToolCanceled,
     Toolplane,
+    ToolplaneError,
     ToolNotFound,
     ToolTimeout,
     Worker,
@@ -293,6 +294,15 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     [tool] = inside.load(f"{served.namespace}.add")
     assert tool.schema["required"] == ["a", "b"]
     assert inside.call(f"{served.namespace}.add", {"a": 1, "b": 2}, declaration_digest=tool.digest).value == 3
+    inside.unload(f"{served.namespace}.add")
+    assert [found.loaded for found in inside.list() if found.name == f"{served.namespace}.add"] == [False]
+    with pytest.raises(ToolplaneError):
+        inside.unload("nothing.of_this_name")
+    small = tools.surface(tools=[f"{served.namespace}.add"])
+    before = len(small.list())
+    small.extend_surface(namespaces=[served.namespace])
+    assert before == 1 and len(small.list()) > 1
+    small.delete_surface()
     inside.delete_surface()
     inside.delete_surface()
     with pytest.raises(RequestRefused) as refused:

@@ -86,7 +86,7 @@ export interface LoadedTool {
   readonly digest: string;
 }
 
-/** A name that could not be loaded. */
+/** A name that could not be loaded or unloaded. */
 export interface NotLoaded {
   /** As it was asked for. */
   readonly name: string;
@@ -175,6 +175,20 @@ export async function loadTools(
     }
   }
   return { loaded, failed };
+}
+
+/** @internal */
+export async function unloadTools(connection: Connection, surfaceId: string, names: readonly string[]): Promise<NotLoaded[]> {
+  const failed: NotLoaded[] = [];
+  for (let at = 0; at < names.length; at += LOAD_AT_ONCE) {
+    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE) };
+    const { outcomes } = await ask(connection, connection.surfaces, (client) => client.unloadTools, request, soon());
+    for (const { name, outcome } of outcomes) {
+      if (outcome?.$case === "deferredToolId") continue;
+      failed.push({ name, message: outcome?.value.message ?? "it is not there", similar: outcome?.value.similarNames ?? [] });
+    }
+  }
+  return failed;
 }
 
 /** A shape in which tools are given to a model: that of its vendor, or of a protocol. */
@@ -304,6 +318,16 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
   });
   const { surface } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   return surface?.surfaceId ?? "";
+}
+
+/** What is added to a surface. What is not in `load` is there to be found and loaded. */
+export type SurfaceExtension = Pick<SurfaceOptions, "tools" | "namespaces" | "load">;
+
+/** @internal */
+export async function extendSurface(connection: Connection, surfaceId: string, by: SurfaceExtension): Promise<void> {
+  const { tools = [], namespaces = [], load = [] } = by;
+  const request = { surfaceId, toolRefs: [...tools], namespaces: [...namespaces], load: [...load] };
+  await ask(connection, connection.surfaces, (client) => client.extendSurface, request, soon());
 }
 
 /** @internal */

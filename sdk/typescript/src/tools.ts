@@ -190,6 +190,11 @@ export class Tools {
     return await surfaces.loadTools(this.#connection, this.surfaceId, names);
   }
 
+  /** Makes loaded tools deferred again, in a surface of your own; gives the names for which that could not be done. */
+  async unload(names: readonly string[]): Promise<surfaces.NotLoaded[]> {
+    return await surfaces.unloadTools(this.#connection, this.surfaceId, names);
+  }
+
   /** Every tool of the surface, with what can be done with it. */
   async list(options: { signal?: AbortSignal } = {}): Promise<surfaces.ToolEntry[]> {
     return await surfaces.listTools(this.#connection, this.surfaceId, options.signal);
@@ -224,6 +229,11 @@ export class Tools {
   /** The same connection, with calls made in a surface that exists. */
   within(surface: string): Tools {
     return new Tools(this.#connection, { ...this.#options, surface });
+  }
+
+  /** Adds tools and namespaces to the surface that calls are made in. */
+  async extendSurface(by: surfaces.SurfaceExtension): Promise<void> {
+    await surfaces.extendSurface(this.#connection, this.surfaceId, by);
   }
 
   /** Deletes the surface that calls are made in, if it is there. Calls that were made in it stay; new ones are refused. */

@@ -51,6 +51,10 @@ impl SurfaceService for SurfaceApi {
         Ok(surfaces::get(self.current().await?, request).await.map(Response::new)?)
     }
 
+    async fn extend_surface(&self, request: Request<v1::ExtendSurfaceRequest>) -> Answer<v1::ExtendSurfaceResponse> {
+        Ok(surfaces::extend(self.current().await?, request).await.map(Response::new)?)
+    }
+
     async fn delete_surface(&self, request: Request<v1::DeleteSurfaceRequest>) -> Answer<v1::DeleteSurfaceResponse> {
         Ok(surfaces::delete(self.current().await?, request).await.map(Response::new)?)
     }
@@ -72,6 +76,10 @@ impl SurfaceService for SurfaceApi {
 
     async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {
         Ok(discovery::load(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn unload_tools(&self, request: Request<v1::UnloadToolsRequest>) -> Answer<v1::UnloadToolsResponse> {
+        Ok(discovery::unload(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn export_surface(&self, request: Request<v1::ExportSurfaceRequest>) -> Answer<v1::ExportSurfaceResponse> {

@@ -1,5 +1,6 @@
 //! Making, reading and listing surfaces.
 
+mod change;
 mod default;
 mod delete;
 mod discover;
@@ -20,7 +21,7 @@ use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write}
 use uuid::Uuid;
 
 pub(crate) use default::DefaultSurface;
-pub(crate) use discover::{Meaning, Refusal, RefusalKind, Resolved};
+pub(crate) use discover::{Loaded, Meaning, Refusal, RefusalKind, Resolved};
 pub(crate) use offered::{Called, LeftOut, Offered};
 pub(crate) use told::Told;
 

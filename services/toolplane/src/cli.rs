@@ -91,6 +91,8 @@ enum Command {
     Search(search::SearchArgs),
     /// Load deferred tools, so that they can be called.
     Load(search::LoadArgs),
+    /// Make loaded tools of a surface deferred again.
+    Unload(search::LoadArgs),
     /// Call a tool and follow it to its result.
     Invoke(invoke::InvokeArgs),
     /// Call several tools under one policy and print the results in order.
@@ -216,6 +218,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Surface(command) => surface::run(command, connection, out).await,
         Command::Search(args) => search::search(args, connection, out).await,
         Command::Load(args) => search::load(args, connection, out).await,
+        Command::Unload(args) => search::unload(args, connection, out).await,
         Command::Invoke(args) => invoke::run(args, connection, out).await,
         Command::Batch(args) => batch::run(args, connection, out).await,
         Command::Batches(command) => batch::batches(command, connection, out).await,

@@ -145,6 +145,11 @@ async fn others(globex: &Clients, own: &Things) {
     let mut client = globex.surfaces();
     let (surface, tool) = (&own.surface, &own.tool);
     hidden!(client, get_surface, surface, |i| v1::GetSurfaceRequest { surface_id: i, ..Default::default() });
+    hidden!(client, extend_surface, surface, |i| v1::ExtendSurfaceRequest {
+        surface_id: i,
+        namespaces: vec!["x".to_owned()],
+        ..Default::default()
+    });
     hidden!(client, delete_surface, surface, |i| v1::DeleteSurfaceRequest { surface_id: i });
     hidden!(client, search_tools, surface, |i| v1::SearchToolsRequest {
         surface_id: i,
@@ -152,6 +157,7 @@ async fn others(globex: &Clients, own: &Things) {
         ..Default::default()
     });
     hidden!(client, load_tools, surface, |i| v1::LoadToolsRequest { surface_id: i, names: vec!["x".to_owned()] });
+    hidden!(client, unload_tools, surface, |i| v1::UnloadToolsRequest { surface_id: i, names: vec!["x".to_owned()] });
     hidden!(client, get_tool, tool, |i| v1::GetToolRequest {
         tool: Some(v1::get_tool_request::Tool::ToolId(i)),
         ..Default::default()

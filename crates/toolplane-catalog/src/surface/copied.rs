@@ -174,6 +174,17 @@ impl CopiedSurface {
         Self::new(after)
     }
 
+    /// The surface after these tools were unloaded.
+    pub(super) fn after_unloading(&self, gone: Vec<DeferredToolRef>) -> Self {
+        let mut after = self.surface.clone();
+        if !gone.is_empty() {
+            after.revision = after.revision.saturating_add(1);
+            after.loaded_tools.retain(|tool| !gone.iter().any(|deferred| deferred.tool_id == tool.tool_id));
+            after.deferred_tools.extend(gone);
+        }
+        Self::new(after)
+    }
+
     /// The tools as they are now, with those blocked that are shut.
     pub(super) fn tools(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<SurfaceTool> {
         let ToolSurface { loaded_tools, deferred_tools, mut blocked_tools, excluded_tools, .. } = self.now(catalog);

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use toolplane_records::ids::SurfaceId;
+use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::surface::{LoadedTool, ToolSurface};
 use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
 use super::copied::CopiedSurface;
+use super::extend::{Extension, NotExtended};
 use super::live::{FORM, LiveSurface, Place};
+use super::record::deferred_ref;
 use super::resolve::Availability;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
 use super::visibility::{Hiding, hidden_now, hidden_tool};
@@ -224,6 +226,31 @@ impl IndexedSurface {
         match &self.0 {
             Form::Copied(copied) => Self(Form::Copied(Box::new(copied.after_loading(fresh)))),
             Form::Live(live) => Self(Form::Live(Box::new(live.after_loading(fresh)))),
+        }
+    }
+
+    /// The surface with these tools and namespaces as well, its revision grown by one; nothing when it has all of them. They are
+    /// deferred: those to load are loaded by [`load`](super::load()), of the surface this gives.
+    ///
+    /// # Errors
+    ///
+    /// Names that lead to no tool, a surface that is a copy, one that was extended too often.
+    pub fn after_extending(&self, catalog: &Catalog, by: &Extension) -> Result<Option<Self>, NotExtended> {
+        match &self.0 {
+            Form::Copied(_) => Err(NotExtended::Copied),
+            Form::Live(live) => Ok(live.after_extending(catalog, by)?.map(Self::from)),
+        }
+    }
+
+    /// The surface after these tools, which were loaded, are deferred, its revision grown by one if there are any.
+    #[must_use]
+    pub fn after_unloading(&self, catalog: &Catalog, gone: &[ToolId]) -> Self {
+        match &self.0 {
+            Form::Copied(copied) => {
+                let gone = gone.iter().filter_map(|id| catalog.get(id)).map(|entry| deferred_ref(entry, None));
+                Self(Form::Copied(Box::new(copied.after_unloading(gone.collect()))))
+            }
+            Form::Live(live) => Self(Form::Live(Box::new(live.after_unloading(gone)))),
         }
     }
 }

@@ -18,9 +18,10 @@ use toolplane_records::time::Timestamp;
 
 pub(super) use self::judge::Place;
 pub use self::record::select;
+use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
 use super::misnamed::Misnamed;
-use super::request::{BlockedName, DeferPolicy, SurfaceRequest};
-use crate::catalog::{Catalog, Lookup};
+use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within_any};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
 
 /// By which declarations of its tools a surface goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,12 @@ pub struct LiveSurface {
     /// What was loaded since, in the order it was.
     loads: Vec<LoadedTool>,
     places: HashMap<ToolId, usize>,
+    /// What was unloaded since, and not loaded again: the rules do not load it.
+    unloaded: BTreeSet<ToolId>,
+    /// What it was extended by since.
+    added: Arc<Added>,
+    /// The namespaces among that, for looking one up.
+    added_namespaces: Arc<HashSet<String>>,
     /// How often the surface itself was changed; 1 when it is made.
     changes: u64,
 }
@@ -79,6 +86,14 @@ struct Stored {
     changes: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loads: Vec<LoadedTool>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unloaded: BTreeSet<ToolId>,
+    #[serde(default, skip_serializing_if = "nothing")]
+    added: Arc<Added>,
+}
+
+fn nothing(added: &Arc<Added>) -> bool {
+    added.is_empty()
 }
 
 /// The number of the stored form.
@@ -86,17 +101,19 @@ pub(super) const FORM: u32 = 2;
 
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
-        let Stored { form: _, made, changes, loads } = stored;
+        let Stored { form: _, made, changes, loads, unloaded, added } = stored;
         let namespaces = Arc::new(made.request.namespaces.iter().cloned().collect());
         let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
-        Self { made, namespaces, loads, places, changes }
+        let added_namespaces = Arc::new(added.namespaces.iter().cloned().collect());
+        Self { made, namespaces, loads, places, unloaded, added, added_namespaces, changes }
     }
 }
 
 impl From<LiveSurface> for Stored {
     fn from(surface: LiveSurface) -> Self {
-        let LiveSurface { made, namespaces: _, loads, places: _, changes } = surface;
-        Self { form: FORM, made, changes, loads }
+        let LiveSurface { made, namespaces: _, loads, places: _, unloaded, added, added_namespaces: _, changes } =
+            surface;
+        Self { form: FORM, made, changes, loads, unloaded, added }
     }
 }
 
@@ -133,7 +150,14 @@ impl LiveSurface {
             blocked,
             request,
         };
-        let surface = Self::from(Stored { form: FORM, made: Arc::new(made), changes: 1, loads: Vec::new() });
+        let surface = Self::from(Stored {
+            form: FORM,
+            made: Arc::new(made),
+            changes: 1,
+            loads: Vec::new(),
+            unloaded: BTreeSet::new(),
+            added: Arc::default(),
+        });
         let crowded = match surface.made.request.defer {
             DeferPolicy::Auto { threshold } => {
                 let counts = surface.counts(catalog, &|_| None);
@@ -190,7 +214,13 @@ impl LiveSurface {
     /// How many tools it names itself: what keeping it in memory costs.
     pub fn weight(&self) -> usize {
         let Made { named, load, blocked, request, .. } = &*self.made;
-        1 + named.len() + load.len() + blocked.len() + request.namespaces.len() + self.loads.len()
+        1 + named.len()
+            + load.len()
+            + blocked.len()
+            + request.namespaces.len()
+            + self.loads.len()
+            + self.unloaded.len()
+            + self.added.len()
     }
 
     /// The surface after these tools were loaded; one that was loaded before is known by its new declaration, at its place.
@@ -198,15 +228,58 @@ impl LiveSurface {
         if fresh.is_empty() {
             return self.clone();
         }
-        let mut loads = self.loads.clone();
+        let (mut loads, mut unloaded) = (self.loads.clone(), self.unloaded.clone());
         for tool in fresh {
+            unloaded.remove(&tool.tool_id);
             match self.places.get(&tool.tool_id).and_then(|at| loads.get_mut(*at)) {
                 Some(known) => *known = tool,
                 None => loads.push(tool),
             }
         }
-        let made = Arc::clone(&self.made);
-        Self::from(Stored { form: FORM, made, changes: self.changes.saturating_add(1), loads })
+        self.changed(loads, unloaded, Arc::clone(&self.added))
+    }
+
+    /// The surface with what is asked for, deferred, that it was not made for; nothing when it has all of that.
+    pub(super) fn after_extending(&self, catalog: &Catalog, by: &Extension) -> Result<Option<Self>, NotExtended> {
+        let mut faults = Misnamed::default();
+        let mut tools = named_tools(catalog, "tool_refs", &by.tool_refs, &mut faults);
+        tools.extend(named_tools(catalog, "load", &by.load, &mut faults));
+        faults.into_result().map_err(NotExtended::Misnamed)?;
+        let mut added = Added::clone(&self.added);
+        let is_shown = |entry: &CatalogEntry| matches!(self.place(entry), Place::Deferred(_) | Place::Loaded);
+        added.tools.extend(tools.into_iter().filter(|id| !catalog.get(id).is_some_and(is_shown)));
+        if !self.is_of_everything() {
+            let new = by.namespaces.iter().filter(|namespace| !within_any(namespace, &self.namespaces));
+            added.namespaces.extend(new.cloned());
+        }
+        if added == *self.added {
+            return Ok(None);
+        }
+        if added.len() > MAX_ADDED {
+            return Err(NotExtended::Full { most: MAX_ADDED });
+        }
+        Ok(Some(self.changed(self.loads.clone(), self.unloaded.clone(), Arc::new(added))))
+    }
+
+    /// The surface after these tools were unloaded.
+    pub(super) fn after_unloading(&self, gone: &[ToolId]) -> Self {
+        if gone.is_empty() {
+            return self.clone();
+        }
+        let (mut loads, mut unloaded) = (self.loads.clone(), self.unloaded.clone());
+        unloaded.extend(gone.iter().cloned());
+        loads.retain(|tool| !unloaded.contains(&tool.tool_id));
+        self.changed(loads, unloaded, Arc::clone(&self.added))
+    }
+
+    fn changed(&self, loads: Vec<LoadedTool>, unloaded: BTreeSet<ToolId>, added: Arc<Added>) -> Self {
+        let (made, changes) = (Arc::clone(&self.made), self.changes.saturating_add(1));
+        Self::from(Stored { form: FORM, made, changes, loads, unloaded, added })
+    }
+
+    /// Whether it was made for all tools.
+    fn is_of_everything(&self) -> bool {
+        self.made.request.tool_refs.is_empty() && self.made.request.namespaces.is_empty()
     }
 
     /// Tools that were there up to this revision of the catalog are loaded by the rules.
@@ -220,12 +293,14 @@ impl LiveSurface {
     /// Every tool that is judged by itself, and not with its group.
     fn special(&self) -> BTreeSet<&ToolId> {
         let Made { named, load, blocked, .. } = &*self.made;
-        named.iter().chain(load).chain(blocked.keys()).chain(self.places.keys()).collect()
+        let since = self.places.keys().chain(&self.unloaded).chain(&self.added.tools);
+        named.iter().chain(load).chain(blocked.keys()).chain(since).collect()
     }
 
     fn is_special(&self, id: &ToolId) -> bool {
         let Made { named, load, blocked, .. } = &*self.made;
-        self.places.contains_key(id) || named.contains(id) || load.contains(id) || blocked.contains_key(id)
+        let since = self.places.contains_key(id) || self.unloaded.contains(id) || self.added.tools.contains(id);
+        since || named.contains(id) || load.contains(id) || blocked.contains_key(id)
     }
 }
 

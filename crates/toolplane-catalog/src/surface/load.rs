@@ -1,4 +1,4 @@
-//! Loading deferred tools into a surface.
+//! Loading deferred tools into a surface, and unloading them again.
 
 use std::collections::HashSet;
 
@@ -73,6 +73,20 @@ pub fn load(
         outcomes.push((name.clone(), outcome));
     }
     (fresh, outcomes)
+}
+
+/// The tools behind `names`, each given as in [`resolve`], that are loaded; [`IndexedSurface::after_unloading`] is the surface
+/// without them. Names of tools that are not loaded, or may not be used, change nothing.
+pub fn unload(surface: &IndexedSurface, catalog: &Catalog, names: &[String]) -> Vec<ToolId> {
+    let mut gone: Vec<ToolId> = Vec::new();
+    for name in names {
+        if let Resolution::Callable(entry) | Resolution::Changed(entry, _) = resolve(surface, catalog, name, None)
+            && !gone.contains(entry.tool_id())
+        {
+            gone.push(entry.tool_id().clone());
+        }
+    }
+    gone
 }
 
 /// Whether the surface knows the tool by exactly the declaration it has.

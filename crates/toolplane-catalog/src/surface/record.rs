@@ -9,6 +9,7 @@ use toolplane_records::surface::{DeferredToolRef, LoadedTool, ToolSurface};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, ToolKind};
 
+use super::extend::Added;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest};
 use crate::catalog::CatalogEntry;
 
@@ -74,12 +75,19 @@ struct SelectionPolicy<'a> {
     credentials: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     feature_gates: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "Added::is_empty")]
+    added: &'a Added,
     #[serde(skip_serializing_if = "Option::is_none")]
     requested: Option<&'a JsonPayload>,
 }
 
 /// A surface without its tools.
-pub(super) fn head(request: &SurfaceRequest, surface_id: SurfaceId, created_at: Timestamp) -> ToolSurface {
+pub(super) fn head(
+    request: &SurfaceRequest,
+    added: &Added,
+    surface_id: SurfaceId,
+    created_at: Timestamp,
+) -> ToolSurface {
     let policy = SelectionPolicy {
         defer: request.defer,
         tool_refs: &request.tool_refs,
@@ -88,6 +96,7 @@ pub(super) fn head(request: &SurfaceRequest, surface_id: SurfaceId, created_at: 
         blocked: &request.blocked,
         credentials: &request.credentials,
         feature_gates: &request.feature_gates,
+        added,
         requested: request.selection_policy.as_ref(),
     };
     ToolSurface {

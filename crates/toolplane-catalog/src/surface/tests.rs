@@ -57,6 +57,11 @@ fn load(surface: &Shown, catalog: &Catalog, names: &[String], now: Timestamp) ->
     (Shown::of(surface.indexed.after_loading(fresh), catalog), outcomes)
 }
 
+fn unload(surface: &Shown, catalog: &Catalog, names: &[String]) -> (Shown, Vec<ToolId>) {
+    let gone = super::unload(&surface.indexed, catalog, names);
+    (Shown::of(surface.indexed.after_unloading(catalog, &gone), catalog), gone)
+}
+
 fn make(catalog: &Catalog, request: &SurfaceRequest) -> Shown {
     let made = LiveSurface::make(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000));
     Shown::of(made.unwrap().into(), catalog)

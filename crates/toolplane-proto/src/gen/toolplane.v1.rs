@@ -14780,6 +14780,29 @@ pub struct GetSurfaceResponse {
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
 }
+/// Asks to add to a surface; at most 1000 names and namespaces. The same again changes nothing.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExtendSurfaceRequest {
+    /// The surface. The default one has every tool, and copies that earlier versions made stay what they are.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Tools to add, by id, full name or unique name.
+    #[prost(string, repeated, tag = "2")]
+    pub tool_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Namespaces to add, with those below them and with what is registered in them later.
+    #[prost(string, repeated, tag = "3")]
+    pub namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools to add and to load at once.
+    #[prost(string, repeated, tag = "4")]
+    pub load: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The surface with what was added.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExtendSurfaceResponse {
+    /// The surface; of a large one the first tools, see `next_tools_token`.
+    #[prost(message, optional, tag = "1")]
+    pub surface: ::core::option::Option<ToolSurface>,
+}
 /// Asks to delete a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteSurfaceRequest {
@@ -14951,6 +14974,47 @@ pub struct LoadedSchema {
     /// What it is called where full names cannot be used; see `SurfaceTool.alias`.
     #[prost(string, tag = "5")]
     pub alias: ::prost::alloc::string::String,
+}
+/// Asks to unload tools.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnloadToolsRequest {
+    /// The surface. In the default one every tool is loaded.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Names, aliases or ids, at most 100.
+    #[prost(string, repeated, tag = "2")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The outcome for each name.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UnloadToolsResponse {
+    /// One per name, in the same order.
+    #[prost(message, repeated, tag = "1")]
+    pub outcomes: ::prost::alloc::vec::Vec<UnloadOutcome>,
+    /// Revision of the surface after this.
+    #[prost(uint64, tag = "2")]
+    pub surface_revision: u64,
+}
+/// The outcome for one name.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UnloadOutcome {
+    /// As it was asked for.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(oneof = "unload_outcome::Outcome", tags = "2, 3")]
+    pub outcome: ::core::option::Option<unload_outcome::Outcome>,
+}
+/// Nested message and enum types in `UnloadOutcome`.
+pub mod unload_outcome {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// The tool, by id, is deferred now; also when it was before.
+        #[prost(string, tag = "2")]
+        DeferredToolId(::prost::alloc::string::String),
+        /// There is no such tool here, or it is hidden.
+        #[prost(message, tag = "3")]
+        Failure(super::NotCallable),
+    }
 }
 /// Asks for tools in a shape.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15798,6 +15862,31 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "GetSurface"));
             self.inner.unary(req, path, codec).await
         }
+        /// Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any.
+        pub async fn extend_surface(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExtendSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExtendSurfaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ExtendSurface",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ExtendSurface"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
         /// made again, and no new one is taken.
         pub async fn delete_surface(
@@ -15924,6 +16013,31 @@ pub mod surface_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "LoadTools"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves.
+        pub async fn unload_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UnloadToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UnloadToolsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/UnloadTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "UnloadTools"));
             self.inner.unary(req, path, codec).await
         }
         /// Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each.
@@ -16139,6 +16253,14 @@ pub mod surface_service_server {
             tonic::Response<super::GetSurfaceResponse>,
             tonic::Status,
         >;
+        /// Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any.
+        async fn extend_surface(
+            &self,
+            request: tonic::Request<super::ExtendSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExtendSurfaceResponse>,
+            tonic::Status,
+        >;
         /// Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
         /// made again, and no new one is taken.
         async fn delete_surface(
@@ -16178,6 +16300,14 @@ pub mod surface_service_server {
             request: tonic::Request<super::LoadToolsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::LoadToolsResponse>,
+            tonic::Status,
+        >;
+        /// Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves.
+        async fn unload_tools(
+            &self,
+            request: tonic::Request<super::UnloadToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UnloadToolsResponse>,
             tonic::Status,
         >;
         /// Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each.
@@ -16582,6 +16712,51 @@ pub mod surface_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/toolplane.v1.SurfaceService/ExtendSurface" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExtendSurfaceSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ExtendSurfaceRequest>
+                    for ExtendSurfaceSvc<T> {
+                        type Response = super::ExtendSurfaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExtendSurfaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::extend_surface(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExtendSurfaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/toolplane.v1.SurfaceService/DeleteSurface" => {
                     #[allow(non_camel_case_types)]
                     struct DeleteSurfaceSvc<T: SurfaceService>(pub Arc<T>);
@@ -16793,6 +16968,51 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = LoadToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/UnloadTools" => {
+                    #[allow(non_camel_case_types)]
+                    struct UnloadToolsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::UnloadToolsRequest>
+                    for UnloadToolsSvc<T> {
+                        type Response = super::UnloadToolsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UnloadToolsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::unload_tools(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UnloadToolsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

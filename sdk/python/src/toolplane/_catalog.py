@@ -77,6 +77,19 @@ class CatalogFlows:
                     )
         return tools
 
+    def unload(self, names: Sequence[str]) -> Flow[None]:
+        """Makes tools deferred, by name. One that is not there is an error, after all others were unloaded."""
+        wrong: Any = None
+        for at in range(0, len(names), _LOAD_AT_ONCE):
+            request = surfaces.UnloadToolsRequest(surface_id=self._surface, names=names[at : at + _LOAD_AT_ONCE])
+            answer = yield from retried(_rpc.UNLOAD, request, timeout=_TIMEOUT, retry=self._retry)
+            wrong = next((outcome for outcome in answer.outcomes if outcome.HasField("failure")), None) or wrong
+        if wrong is not None:
+            raise errors.ToolplaneError(
+                wrong.failure.message or f"the tool `{wrong.name}` cannot be unloaded",
+                code=wrong.failure.error.error_code,
+            )
+
     def list(self) -> Flow[list[Found]]:
         """Every tool of the surface that may be called, loaded ones first."""
         found, token = [], ""
@@ -146,6 +159,13 @@ class CatalogFlows:
         )
         answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
         return str(answer.surface.surface_id)
+
+    def extend_surface(self, tools: Sequence[str], namespaces: Sequence[str], load: Sequence[str]) -> Flow[None]:
+        """Adds to the surface of this client."""
+        request = surfaces.ExtendSurfaceRequest(
+            surface_id=self._surface, tool_refs=tools, namespaces=namespaces, load=load
+        )
+        yield from retried(_rpc.EXTEND_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
 
     def delete_surface(self) -> Flow[None]:
         """Deletes the surface of this client, if it is there."""

@@ -183,6 +183,10 @@ class AsyncToolplane:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""
         return await self._driver.run(self._catalog.load(names))
 
+    async def unload(self, *names: str) -> None:
+        """Makes loaded tools deferred again, in a surface of your own. `ToolplaneError` when one is not there."""
+        await self._driver.run(self._catalog.unload(names))
+
     async def list(self) -> list[Found]:
         """Every tool there is here, loaded ones first."""
         return await self._driver.run(self._catalog.list())
@@ -208,6 +212,12 @@ class AsyncToolplane:
         context = self._context
         inside = Context(surface_id, context.actor, context.session, context.retry, None)
         return AsyncToolplane(self._driver, inside, owns=False)
+
+    async def extend_surface(
+        self, tools: Sequence[str] = (), *, namespaces: Sequence[str] = (), load: Sequence[str] = ()
+    ) -> None:
+        """Adds tools and namespaces to the surface this client calls in. What is not in `load` is there to be found and loaded."""
+        await self._driver.run(self._catalog.extend_surface(tools, namespaces, load))
 
     async def delete_surface(self) -> None:
         """Deletes the surface this client calls in, if it is there. Calls that were made in it stay; new ones are refused."""

@@ -181,6 +181,10 @@ class Toolplane:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""
         return self._driver.run(self._catalog.load(names))
 
+    def unload(self, *names: str) -> None:
+        """Makes loaded tools deferred again, in a surface of your own. `ToolplaneError` when one is not there."""
+        self._driver.run(self._catalog.unload(names))
+
     def list(self) -> list[Found]:
         """Every tool there is here, loaded ones first."""
         return self._driver.run(self._catalog.list())
@@ -206,6 +210,12 @@ class Toolplane:
         context = self._context
         inside = Context(surface_id, context.actor, context.session, context.retry, None)
         return Toolplane(self._driver, inside, owns=False)
+
+    def extend_surface(
+        self, tools: Sequence[str] = (), *, namespaces: Sequence[str] = (), load: Sequence[str] = ()
+    ) -> None:
+        """Adds tools and namespaces to the surface this client calls in. What is not in `load` is there to be found and loaded."""
+        self._driver.run(self._catalog.extend_surface(tools, namespaces, load))
 
     def delete_surface(self) -> None:
         """Deletes the surface this client calls in, if it is there. Calls that were made in it stay; new ones are refused."""

@@ -323,6 +323,14 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.equal((await deferred.call(`${name}.word_count`, { text: "a" })).value, 1);
   const outside = await deferred.call(`${name}.nothing`).catch((error) => error);
   assert.equal(outside.errorClass, "capability_gap");
+  const small = await tools.surface({ tools: [`${name}.word_count`] });
+  assert.equal((await small.list()).length, 1);
+  await small.extendSurface({ namespaces: [name] });
+  assert.ok((await small.list()).length > 1);
+  await small.deleteSurface();
+  const [unknown] = await deferred.unload([`${name}.word_count`, "nothing.of_this_name"]);
+  assert.equal(unknown.name, "nothing.of_this_name");
+  assert.equal((await deferred.list()).find((tool) => tool.name === `${name}.word_count`)?.state, "deferred");
   await deferred.deleteSurface();
   await deferred.deleteSurface();
   assert.equal((await deferred.list().catch((error) => error)).status, "NOT_FOUND");

@@ -7,6 +7,7 @@ use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::resolve_tool_response::Resolution;
+use toolplane_proto::v1::unload_outcome;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::{ApiError, page};
@@ -15,7 +16,7 @@ use super::api::SurfaceApi;
 use super::encode;
 use crate::error::of_field;
 use crate::providers::HIDDEN_SURFACE;
-use crate::surfaces::{Meaning, Resolved};
+use crate::surfaces::{Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
@@ -100,10 +101,7 @@ pub(super) async fn load(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
-    if request.names.is_empty() || request.names.len() > MAX_NAMES {
-        let rule = format!("has {} names; 1 to {MAX_NAMES} are allowed", request.names.len());
-        return Err(ApiError::invalid_argument("names", rule));
-    }
+    some_names(&request.names)?;
     fits_an_answer(api, &tenant, &request.names)?;
     let loaded = api.registry.load(tenant, id, request.names).await?;
     let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
@@ -114,6 +112,39 @@ pub(super) async fn load(
         }),
     });
     Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision: loaded.revision })
+}
+
+fn some_names(names: &[String]) -> Result<(), ApiError> {
+    if names.is_empty() || names.len() > MAX_NAMES {
+        let rule = format!("has {} names; 1 to {MAX_NAMES} are allowed", names.len());
+        return Err(ApiError::invalid_argument("names", rule));
+    }
+    Ok(())
+}
+
+pub(super) async fn unload(
+    api: &SurfaceApi,
+    request: Request<v1::UnloadToolsRequest>,
+) -> Result<v1::UnloadToolsResponse, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let request = request.into_inner();
+    let id = field::surface(&request.surface_id).map_err(of_field)?;
+    some_names(&request.names)?;
+    let unloaded = api.registry.unload(tenant, id, request.names).await?;
+    let outcomes = unloaded.meanings.into_iter().map(|(name, meaning)| v1::UnloadOutcome {
+        name,
+        outcome: Some(match meaning {
+            Meaning::Refused(refusal) if refusal.kind != RefusalKind::NotLoaded => {
+                unload_outcome::Outcome::Failure(encode::not_callable(refusal))
+            }
+            Meaning::Refused(refusal) => {
+                unload_outcome::Outcome::DeferredToolId(refusal.tool_id.map(|id| id.to_string()).unwrap_or_default())
+            }
+            // Somebody loaded it again before this was told.
+            Meaning::Callable(entry, _) => unload_outcome::Outcome::DeferredToolId(entry.tool_id().to_string()),
+        }),
+    });
+    Ok(v1::UnloadToolsResponse { outcomes: outcomes.collect(), surface_revision: unloaded.revision })
 }
 
 /// Refuses to load what one answer cannot show: nothing is loaded then.

@@ -2,7 +2,9 @@
 
 use prost::Message as _;
 use tonic::Request;
-use toolplane_catalog::{BlockedName, DeferPolicy, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest};
+use toolplane_catalog::{
+    BlockedName, DeferPolicy, Extension, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest,
+};
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
@@ -19,6 +21,8 @@ use toolplane_runtime::{Caller, page};
 
 /// Longest producer, reason or message, in characters.
 const MAX_TEXT_CHARS: usize = 1_000;
+/// Most names and namespaces that are added at once.
+const MAX_ADDED: usize = 1_000;
 
 pub(super) async fn create(
     api: &SurfaceApi,
@@ -148,6 +152,27 @@ pub(super) async fn get(
     let (message, record) = shown::alone(api, &tenant, view.indexed(), shown::ALONE_BYTES).await?;
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
     Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
+}
+
+pub(super) async fn extend(
+    api: &SurfaceApi,
+    request: Request<v1::ExtendSurfaceRequest>,
+) -> Result<v1::ExtendSurfaceResponse, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let v1::ExtendSurfaceRequest { surface_id, tool_refs, namespaces, load } = request.into_inner();
+    let id = field::surface(&surface_id).map_err(of_field)?;
+    let all = tool_refs.len() + namespaces.len() + load.len();
+    if all == 0 || all > MAX_ADDED {
+        let rule = format!("and namespaces and load are {all} names; 1 to {MAX_ADDED} are allowed");
+        return Err(ApiError::invalid_argument("tool_refs", rule));
+    }
+    if let Some(index) = namespaces.iter().position(|namespace| namespace.is_empty()) {
+        return Err(ApiError::invalid_argument(format!("namespaces[{index}]"), "is empty"));
+    }
+    let by = Extension { tool_refs, namespaces, load };
+    let held = api.registry.extend(tenant.clone(), id, by).await?;
+    let (surface, _) = shown::alone(api, &tenant, held.view().indexed(), shown::MADE_BYTES).await?;
+    Ok(v1::ExtendSurfaceResponse { surface: Some(surface) })
 }
 
 pub(super) async fn delete(

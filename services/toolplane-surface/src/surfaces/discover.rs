@@ -1,13 +1,12 @@
-//! Finding tools in a surface, loading them, and what a name means there.
+//! Finding tools in a surface, and what a name means there.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
-use toolplane_catalog::{Catalog, Effort, IndexedSurface, Lookup, NameIndex, Resolution, load, resolve, similar_in};
+use toolplane_catalog::{Catalog, Effort, NameIndex, Resolution, resolve, similar_in};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -15,17 +14,15 @@ use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, CommitOutcome, Expect, StoreError, Write};
+use toolplane_store::{Commit, CommitOutcome, Expect, StoreError};
 
 use super::ATTEMPTS;
 use crate::cache::Held;
-use crate::changes::Made;
-use crate::error::{lost, of_store, unreadable};
+use crate::error::{lost, of_store};
 use crate::events::{Log, facts};
 use crate::keys;
 use crate::providers::Passage;
-use crate::registry::{Registry, to_the_end};
-use crate::sync::Subject;
+use crate::registry::Registry;
 use crate::view::View;
 
 /// What a name means in a surface.
@@ -87,7 +84,7 @@ pub(crate) struct Resolved {
     pub(crate) catalog_revision: u64,
 }
 
-/// What loading did.
+/// What names mean in a surface after it was changed.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     /// What each name means now, in the order they were given.
@@ -189,73 +186,27 @@ impl Registry {
         Err(lost())
     }
 
-    /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
-    pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
-        let registry = self.clone();
-        to_the_end(async move {
-            for tries in 1..=ATTEMPTS {
-                let held = registry.held(&tenant, &id).await?;
-                if id.is_default() {
-                    return Ok(registry.loaded(&tenant, &held, names, registry.now().await?));
-                }
-                let turn = held.turn.lock().await;
-                let (now, before) = (registry.now().await?, held.view());
-                let owner = registry.tenant(&tenant);
-                let open = registry.open_names(&tenant, &names, now);
-                let (after, fresh, revision) = {
-                    let catalog = owner.catalog.read();
-                    let (fresh, _) = load(before.indexed(), &catalog, &open, now);
-                    let after = before.indexed().after_loading(fresh.clone());
-                    let revision = after.revision(&catalog);
-                    (after, fresh, revision)
-                };
-                if fresh.is_empty() {
-                    return Ok(registry.loaded(&tenant, &held, names, now));
-                }
-                let changed = [Subject::Surface(tenant.clone(), id.clone())];
-                let loading = Loading { version: before.version(), after: &after, fresh: &fresh, revision };
-                let commit = registry.loading(&tenant, loading, now).await?;
-                let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
-                let Made::At(head) = made else {
-                    registry.0.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
-                    drop(turn);
-                    let_others_through(tries).await;
-                    continue;
-                };
-                let version = before.version() + 1;
-                let revision = registry.take_in(head, &changed, || held.show(after, version)).await?;
-                drop(turn);
-                registry.settled(revision).await;
-                return Ok(registry.loaded(&tenant, &held, names, now));
-            }
-            Err(lost())
-        })
-        .await
-    }
-
-    /// Those of `names` that no provider keeps from being called.
-    fn open_names(&self, tenant: &TenantId, names: &[String], now: Timestamp) -> Vec<String> {
+    /// What names mean in a surface, by the surface and the catalog.
+    pub(super) fn meanings(&self, tenant: &TenantId, view: &View, names: Vec<String>) -> Loaded {
         let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        let is_open = |name: &&String| match catalog.find(name) {
-            Lookup::One(entry) => self.obstacle(tenant, entry, now).is_none(),
-            Lookup::Ambiguous(_) | Lookup::Unknown => true,
-        };
-        names.iter().filter(is_open).cloned().collect()
-    }
-
-    /// What names mean in a surface after they were loaded.
-    fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>, now: Timestamp) -> Loaded {
-        let (view, owner) = (held.view(), self.tenant(tenant));
         let (mut meanings, similar, revision): (Vec<_>, _, _) = {
             let catalog = owner.catalog.read();
-            let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name, None), name));
+            let meanings = names.into_iter().map(|name| (meaning(view, &catalog, &name, None), name));
             let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
             (meanings, Arc::clone(catalog.similar()), view.indexed().revision(&catalog))
         };
         let mut effort = Effort::of_one_request();
         for (name, meaning) in &mut meanings {
-            suggest(&view, &similar, name, meaning, &mut effort);
+            suggest(view, &similar, name, meaning, &mut effort);
+        }
+        Loaded { meanings, revision }
+    }
+
+    /// What names mean in a surface after they were loaded, when providers have had their say.
+    pub(super) fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>, now: Timestamp) -> Loaded {
+        let owner = self.tenant(tenant);
+        let mut loaded = self.meanings(tenant, &held.view(), names);
+        for (name, meaning) in &mut loaded.meanings {
             let shut = match &*meaning {
                 Meaning::Callable(entry, _) => {
                     self.obstacle(tenant, entry, now).map(|error| (entry.tool_id().clone(), error))
@@ -272,40 +223,8 @@ impl Registry {
                 *meaning = Meaning::Refused(Refusal::of_provider(tool_id, error));
             }
         }
-        Loaded { meanings, revision }
+        loaded
     }
-
-    /// The loading of tools as a commit, which applies only to the surface as it was.
-    async fn loading(&self, tenant: &TenantId, loading: Loading<'_>, now: Timestamp) -> Result<Commit, ApiError> {
-        let Loading { version, after, fresh, revision } = loading;
-        let id = after.id();
-        let log = Log::Surface(tenant.clone(), id.clone());
-        let told = fresh.iter().map(|tool| {
-            let LoadedTool { tool_id, name, digest, .. } = tool;
-            json!({ "tool_id": tool_id, "name": name, "revision": revision, "digest": digest })
-        });
-        let mut told: Vec<_> = told.map(|data| (EventClass::DeferredLoaded, facts(&data))).collect();
-        let new: Vec<&ToolId> = fresh.iter().map(|tool| &tool.tool_id).collect();
-        told.push((EventClass::SurfaceUpdated, facts(&json!({ "revision": revision, "loaded": new }))));
-        let key = keys::surface(tenant, id);
-        let bytes = Bytes::from(after.write().map_err(unreadable)?);
-        Ok(Commit {
-            compare: vec![(key.clone(), Expect::Version(version))],
-            writes: vec![Write::Put { key, bytes }],
-            events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
-            ..Commit::default()
-        })
-    }
-}
-
-/// A surface into which tools are loaded.
-struct Loading<'a> {
-    /// The version of its record before.
-    version: u64,
-    after: &'a IndexedSurface,
-    fresh: &'a [LoadedTool],
-    /// Its revision afterwards.
-    revision: u64,
 }
 
 /// Adds to an unknown name what may have been meant. Not to be called while the catalog is held.

@@ -90,6 +90,11 @@ impl Role {
         self.client.clone().get_surface(request).await.unwrap().into_inner()
     }
 
+    pub(crate) async fn extend(&self, request: v1::ExtendSurfaceRequest) -> Result<v1::ToolSurface, tonic::Status> {
+        let answer = self.client.clone().extend_surface(request).await?;
+        Ok(answer.into_inner().surface.unwrap())
+    }
+
     pub(crate) async fn delete(&self, surface: &str) -> Result<v1::DeleteSurfaceResponse, tonic::Status> {
         let request = v1::DeleteSurfaceRequest { surface_id: surface.to_owned() };
         self.client.clone().delete_surface(request).await.map(tonic::Response::into_inner)
@@ -105,6 +110,12 @@ impl Role {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         let request = v1::LoadToolsRequest { surface_id: surface.to_owned(), names };
         self.client.clone().load_tools(request).await.unwrap().into_inner()
+    }
+
+    pub(crate) async fn unload(&self, surface: &str, names: &[&str]) -> Result<v1::UnloadToolsResponse, tonic::Status> {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let request = v1::UnloadToolsRequest { surface_id: surface.to_owned(), names };
+        self.client.clone().unload_tools(request).await.map(tonic::Response::into_inner)
     }
 
     pub(crate) async fn resolve(&self, surface: &str, name: &str) -> v1::ResolveToolResponse {

@@ -6,6 +6,7 @@ use tonic::Code;
 use toolplane_proto::v1;
 use toolplane_proto::v1::list_events_request::Subject;
 use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_proto::v1::unload_outcome::Outcome as Unloaded;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::ToolSurface;
 
@@ -145,6 +146,89 @@ async fn later_tools_are_in_surfaces_that_are_there() {
     assert_eq!(role.search(&id, "write files").await.matches[0], "tool_files_write");
     role.load(&id, &["files.write"]).await;
     role.resolved(&id, "write").await;
+    role.stop().await;
+}
+
+/// What was unloaded is deferred, also after a restart, whether the rules or somebody loaded it; it can be loaded again.
+#[tokio::test]
+async fn loaded_tools_can_be_unloaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("mail", "send")]).await.unwrap();
+    let id = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    let unloaded = role.unload(&id, &["files.read", "tool_mail_send", "files.reed", "files.read"]).await.unwrap();
+    assert_eq!(unloaded.surface_revision, 2);
+    let told: Vec<_> = unloaded.outcomes.iter().map(|outcome| outcome.outcome.clone().unwrap()).collect();
+    let gone = |id: &str| Unloaded::DeferredToolId(id.to_owned());
+    assert_eq!(
+        [&told[0], &told[1], &told[3]],
+        [&gone("tool_files_read"), &gone("tool_mail_send"), &gone("tool_files_read")]
+    );
+    let Unloaded::Failure(failure) = &told[2] else { panic!("{told:?}") };
+    assert_eq!((failure.kind(), failure.similar_names.is_empty()), (v1::NotCallableKind::Unknown, false));
+    let again = role.unload(&id, &["files.read"]).await.unwrap();
+    assert_eq!((again.surface_revision, again.outcomes[0].outcome.clone().unwrap()), (2, gone("tool_files_read")));
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    assert_eq!(role.refusal(&id, "files.read").await.kind(), v1::NotCallableKind::NotLoaded);
+    role.resolved(&id, "files.write").await;
+    assert_eq!(role.search(&id, "select:files.read").await.next_action, "load_schema_then_call");
+    role.load(&id, &["files.read"]).await;
+    role.resolved(&id, "files.read").await;
+    let counts = role.get(&id).await.surface.unwrap().counts.unwrap();
+    assert_eq!((counts.loaded, counts.deferred), (2, 1));
+    let events = role.events(Subject::SurfaceId(id)).await;
+    assert_eq!(events[1].event_type, "tool.surface.updated");
+    let data = JsonPayload::try_from(events[1].data.clone().unwrap()).unwrap();
+    assert!(data.text().contains(r#""unloaded":["tool_files_read","tool_mail_send"]"#), "{}", data.text());
+    assert_eq!(role.unload("", &["files.read"]).await.unwrap_err().code(), Code::InvalidArgument);
+    role.stop().await;
+}
+
+/// A surface that was made for some tools gets others, in each process and after a restart.
+#[tokio::test]
+async fn a_surface_is_extended() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("mail", "send")]).await.unwrap();
+    let only = v1::CreateSurfaceRequest { tool_refs: vec!["files.read".to_owned()], ..Default::default() };
+    let id = role.surface(only).await.surface_id;
+    assert_eq!(role.refusal(&id, "mail.send").await.kind(), v1::NotCallableKind::Excluded);
+    let by = v1::ExtendSurfaceRequest {
+        surface_id: id.clone(),
+        namespaces: vec!["files".to_owned()],
+        load: vec!["mail.send".to_owned()],
+        ..Default::default()
+    };
+    let extended = role.extend(by.clone()).await.unwrap();
+    let counts = extended.counts.unwrap();
+    assert_eq!((counts.loaded, counts.deferred, counts.excluded), (2, 1, 0));
+    assert_eq!(role.extend(by.clone()).await.unwrap().revision, extended.revision, "the same again");
+    role.resolved(&id, "mail.send").await;
+    assert_eq!(role.refusal(&id, "files.write").await.kind(), v1::NotCallableKind::NotLoaded);
+    role.register(vec![tool("files", "later")]).await.unwrap();
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    assert_eq!(role.refusal(&id, "files.later").await.kind(), v1::NotCallableKind::NotLoaded);
+    role.load(&id, &["files.write"]).await;
+    role.resolved(&id, "files.write").await;
+    let events = role.events(Subject::SurfaceId(id)).await;
+    let types: Vec<_> = events[1..4].iter().map(|event| event.event_type.as_str()).collect();
+    assert_eq!(types, ["tool.surface.updated", "tool.deferred.loaded", "tool.surface.updated"]);
+    let wrong = |change: fn(&mut v1::ExtendSurfaceRequest)| {
+        let mut request = by.clone();
+        change(&mut request);
+        request
+    };
+    for request in [
+        wrong(|request| request.load = vec!["mail.sned".to_owned()]),
+        wrong(|request| request.namespaces = vec![String::new()]),
+        wrong(|request| request.namespaces = (0..1_001).map(|n| format!("n{n}")).collect()),
+        wrong(|request| request.surface_id = String::new()),
+        wrong(|request| (request.namespaces, request.load) = Default::default()),
+    ] {
+        assert_eq!(role.extend(request).await.unwrap_err().code(), Code::InvalidArgument);
+    }
     role.stop().await;
 }
 

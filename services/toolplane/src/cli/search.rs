@@ -1,9 +1,10 @@
-//! `toolplane search` and `toolplane load`: from a need to a tool that can be called.
+//! `toolplane search`, `toolplane load` and `unload`: from a need to a tool that can be called.
 
 use clap::Args;
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_proto::v1::unload_outcome::Outcome as Unloaded;
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -43,7 +44,7 @@ pub(crate) struct SearchArgs {
     provider: Vec<String>,
 }
 
-/// What is loaded.
+/// What is loaded, or unloaded.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// The surface.
@@ -162,6 +163,31 @@ pub(crate) async fn load(args: LoadArgs, connection: &Connection, out: &mut Outp
                 refused(&outcome.name, failure, out)?;
             }
             None => return Err(Failure::Answer(format!("nothing is said about `{}`", outcome.name))),
+        }
+    }
+    Ok(ending)
+}
+
+/// Makes loaded tools deferred. A name that leads to none is a failure of the command, after all others were unloaded.
+pub(crate) async fn unload(
+    args: LoadArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
+    let request = v1::UnloadToolsRequest { surface_id: args.surface, names: args.names };
+    let answer = connection.surfaces().unload_tools(request).await?.into_inner();
+    let mut ending = CommandOutcome::Done;
+    for v1::UnloadOutcome { name, outcome } in answer.outcomes {
+        match outcome {
+            Some(Unloaded::DeferredToolId(id)) if out.json() => {
+                out.serialized(&json!({ "name": name, "tool_id": id, "state": "deferred" }))?;
+            }
+            Some(Unloaded::DeferredToolId(_)) => out.line(format!("{name}  deferred"))?,
+            Some(Unloaded::Failure(failure)) => {
+                ending = CommandOutcome::ToolFailed;
+                refused(&name, &failure, out)?;
+            }
+            None => return Err(Failure::Answer(format!("nothing is said about `{name}`"))),
         }
     }
     Ok(ending)

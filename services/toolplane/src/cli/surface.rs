@@ -28,6 +28,8 @@ pub(crate) enum SurfaceCommand {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
+    /// Add tools and namespaces to a surface. They are deferred, unless they are to be loaded.
+    Extend(ExtendArgs),
     /// Delete surfaces, with their logs. Calls that were made in them stay.
     Rm {
         /// Their ids.
@@ -72,6 +74,22 @@ pub(crate) struct CreateArgs {
     reason: String,
 }
 
+/// What is added to a surface.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExtendArgs {
+    /// Its id.
+    id: String,
+    /// These tools, by id or name.
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
+    /// The tools of these namespaces.
+    #[arg(long = "namespace", value_name = "NAMESPACE")]
+    namespaces: Vec<String>,
+    /// These tools, loaded at once.
+    #[arg(long, value_name = "NAME")]
+    load: Vec<String>,
+}
+
 /// Which of the other tools are deferred.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Defer {
@@ -93,6 +111,7 @@ pub(crate) async fn run(
         SurfaceCommand::Create(args) => create(args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,
         SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
+        SurfaceCommand::Extend(args) => extend(args, connection, out).await,
         SurfaceCommand::Rm { ids } => delete(ids, connection, out).await,
         SurfaceCommand::Export(args) => shaped::export(args, connection, out).await,
         SurfaceCommand::Calls(args) => shaped::calls(args, connection, out).await,
@@ -197,6 +216,14 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
     if !out.json() {
         out.table(&table, "no surfaces yet; make one with `toolplane surface create`")?;
     }
+    Ok(CommandOutcome::Done)
+}
+
+async fn extend(args: ExtendArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let ExtendArgs { id, tools, namespaces, load } = args;
+    let request = v1::ExtendSurfaceRequest { surface_id: id, tool_refs: tools, namespaces, load };
+    let surface = connection.surfaces().extend_surface(request).await?.into_inner().surface;
+    print(whole(surface.ok_or_else(missing)?, connection).await?, out)?;
     Ok(CommandOutcome::Done)
 }
 

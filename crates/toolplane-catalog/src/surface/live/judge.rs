@@ -39,6 +39,8 @@ pub(super) enum Judged<'s> {
 pub(super) struct ByName<'s> {
     named: bool,
     load: bool,
+    /// It was added since.
+    added: bool,
     blocked: Option<&'s str>,
 }
 
@@ -51,13 +53,14 @@ impl LiveSurface {
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Some(provider)),
             Judged::Deferred | Judged::Loaded { .. } if self.places.contains_key(id) => Place::Loaded,
+            Judged::Loaded { .. } if self.unloaded.contains(id) => Place::Deferred(None),
             Judged::Deferred => Place::Deferred(None),
             Judged::Loaded { regardless } if regardless || self.had(entry) => Place::Loaded,
             Judged::Loaded { .. } => Place::Deferred(None),
         }
     }
 
-    /// Where the tool would be if the surface named it nowhere, and nobody had loaded it.
+    /// Where the tool would be if the surface named it nowhere, and nobody had loaded or unloaded it.
     pub(super) fn place_with_group(&self, entry: &CatalogEntry) -> Place<'_> {
         match self.judge(&entry.traits, ByName::default()) {
             Judged::Outside => Place::Outside,
@@ -71,7 +74,9 @@ impl LiveSurface {
 
     /// Whether the rules alone load the tool, so that it has its place among those they load.
     pub(super) fn loads_by_rule(&self, entry: &CatalogEntry) -> bool {
-        match self.judge(&entry.traits, self.by_name(entry.tool_id())) {
+        let id = entry.tool_id();
+        match self.judge(&entry.traits, self.by_name(id)) {
+            Judged::Loaded { .. } if self.unloaded.contains(id) => false,
             Judged::Loaded { regardless } => regardless || self.had(entry),
             _ => false,
         }
@@ -90,6 +95,7 @@ impl LiveSurface {
         ByName {
             named: made.named.contains(id),
             load: made.load.contains(id),
+            added: self.added.tools.contains(id),
             blocked: made.blocked.get(id).map(String::as_str),
         }
     }
@@ -97,15 +103,16 @@ impl LiveSurface {
     /// What the surface says of tools with these traits.
     ///
     /// An explicit load list is stronger than `always_load`, that is stronger than deferring on request, and that than the
-    /// crowd rule.
+    /// crowd rule. What the surface was extended by comes deferred.
     pub(super) fn judge(&self, traits: &Traits, by_name: ByName<'_>) -> Judged<'_> {
         let request = &self.made.request;
-        let ByName { named, load, blocked } = by_name;
-        let everything = request.tool_refs.is_empty() && request.namespaces.is_empty();
-        if !(everything || named || load || within_any(&traits.namespace, &self.namespaces)) {
+        let ByName { named, load, added, blocked } = by_name;
+        let is_in = |namespaces| within_any(&traits.namespace, namespaces);
+        let selected = self.is_of_everything() || named || load || is_in(&self.namespaces);
+        if !(selected || added || is_in(&self.added_namespaces)) {
             return Judged::Outside;
         }
-        if let Some(why) = hidden(traits, request, named || load, blocked) {
+        if let Some(why) = hidden(traits, request, named || load || added, blocked) {
             return Judged::Hidden(why);
         }
         let mut pending = request.pending_providers.iter();
@@ -114,7 +121,8 @@ impl LiveSurface {
         }
         // A model that cannot discover tools has no other way to any.
         let regardless = load || traits.always_load || request.model.deferred_tools == Some(false);
-        if !regardless && (traits.should_defer || self.made.crowded) {
+        let only_added = !selected || (added && !named);
+        if !regardless && (traits.should_defer || self.made.crowded || only_added) {
             return Judged::Deferred;
         }
         Judged::Loaded { regardless: regardless || named }

@@ -15,7 +15,7 @@ impl LiveSurface {
     /// The surface without its tools.
     pub fn head(&self, catalog: &Catalog) -> ToolSurface {
         let made = &*self.made;
-        let head = head(&made.request, made.surface_id.clone(), made.created_at);
+        let head = head(&made.request, &self.added, made.surface_id.clone(), made.created_at);
         ToolSurface { model_capabilities: made.model_capabilities.clone(), revision: self.revision(catalog), ..head }
     }
 }

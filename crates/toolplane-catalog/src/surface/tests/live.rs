@@ -39,6 +39,72 @@ fn later_tools_are_found_and_not_loaded_by_themselves() {
 }
 
 #[test]
+fn what_is_unloaded_stays_so_until_it_is_loaded_again() {
+    let mut catalog =
+        catalog(&[tool("a", "one"), tool("a", "two"), tool_with("a", "lazy", json!({ "should_defer": true }))]);
+    let made = make(&catalog, &request());
+    let (made, _) = load(&made, &catalog, &strings(&["lazy"]), Timestamp::from_millis(9));
+    let given = strings(&["lazy", "a.one", "one", "nothing"]);
+    let (after, gone) = unload(&made, &catalog, &given);
+    assert_eq!(gone, ["tool_a_lazy", "tool_a_one"].map(ToolId::from_trusted), "each once");
+    assert_eq!((shown(&after, &catalog).as_str(), after.revision), ("a.two | a.lazy a.one", made.revision + 1));
+    assert!(matches!(resolve(&after, &catalog, "one"), Resolution::NotLoaded(_)));
+    let (same, gone) = unload(&after, &catalog, &given);
+    assert_eq!((gone, same.revision), (vec![], after.revision), "unloading again changes nothing");
+    // Whatever the tool says of itself later.
+    register(&mut catalog, tool_with("a", "one", json!({ "always_load": true })));
+    assert_eq!(shown(&after, &catalog), "a.two | a.lazy a.one");
+    let (again, _) = load(&after, &catalog, &strings(&["one"]), Timestamp::from_millis(10));
+    assert_eq!(shown(&again, &catalog), "a.one a.two | a.lazy");
+    assert!(matches!(resolve(&again, &catalog, "one"), Resolution::Callable(_)));
+}
+
+#[test]
+fn what_a_surface_is_extended_by_comes_deferred() {
+    let always = tool_with("c", "always", json!({ "always_load": true }));
+    let old = changed("old", "lifecycle", json!("deprecated"));
+    let mut catalog =
+        catalog(&[tool("a", "one"), old, tool("b", "two"), tool("b.c", "three"), always, tool("d", "four")]);
+    let made = make(&catalog, &SurfaceRequest { tool_refs: strings(&["a.one"]), ..request() });
+    let by = |tools: &[&str], namespaces: &[&str], load: &[&str]| Extension {
+        tool_refs: strings(tools),
+        namespaces: strings(namespaces),
+        load: strings(load),
+    };
+    let after =
+        made.indexed.after_extending(&catalog, &by(&["d.four", "a.old"], &["b", "c"], &["one"])).unwrap().unwrap();
+    let after = Shown::of(after, &catalog);
+    assert_eq!(shown(&after, &catalog), "a.one c.always | a.old b.c.three b.two d.four");
+    assert_eq!(after.revision, made.revision + 1);
+    let policy = after.selection_policy.clone().unwrap();
+    assert!(
+        policy.text().contains(r#""added":{"tools":["tool_a_old","tool_d_four"],"namespaces":["b","c"]}"#),
+        "{}",
+        policy.text()
+    );
+    register(&mut catalog, tool("b", "later"));
+    assert!(matches!(resolve(&after, &catalog, "later"), Resolution::NotLoaded(_)));
+    let (loaded, _) = load(&after, &catalog, &strings(&["four"]), Timestamp::from_millis(9));
+    assert!(shown(&loaded, &catalog).starts_with("a.one c.always d.four | "));
+    // The same again is nothing new, and neither is what is within.
+    assert_eq!(
+        after.indexed.after_extending(&catalog, &by(&["one"], &["b", "c"], &["four"])).map(|new| new.is_none()),
+        Ok(true)
+    );
+    let misnamed = after.indexed.after_extending(&catalog, &by(&["nothing"], &[], &[])).unwrap_err();
+    assert!(matches!(misnamed, NotExtended::Misnamed(_)), "{misnamed:?}");
+    let many: Vec<String> = (0..3_000).map(|n| format!("n{n}")).collect();
+    let many = after.indexed.after_extending(&catalog, &Extension { namespaces: many, ..Extension::default() });
+    assert!(matches!(many, Err(NotExtended::Full { .. })));
+    // A surface of everything has all of it, and stays one of everything.
+    let everything = make(&catalog, &request());
+    let after = everything.indexed.after_extending(&catalog, &by(&["old"], &["b"], &[])).unwrap().unwrap();
+    let (before, after) = (now(&everything.indexed, &catalog), now(&after, &catalog));
+    assert_eq!(after.loaded_tools, before.loaded_tools);
+    assert_eq!(names(&after).1, ["a.old"]);
+}
+
+#[test]
 fn a_tool_that_comes_back_is_loaded_as_it_was() {
     let mut catalog = catalog(&[tool("a", "one"), tool("a", "two")]);
     let surface = make(&catalog, &request());
@@ -93,6 +159,8 @@ fn a_surface_of_before_is_read_and_stays_a_copy() {
     assert!(matches!(resolve(&copy, &catalog, "later"), Resolution::Excluded(_)));
     let (after, _) = load(&copy, &catalog, &strings(&["lazy"]), Timestamp::default());
     assert_eq!((shown(&after, &catalog).as_str(), after.revision), ("a.one a.lazy | ", 2));
+    let (without, _) = unload(&after, &catalog, &strings(&["a.one", "later"]));
+    assert_eq!((shown(&without, &catalog).as_str(), without.revision), ("a.lazy | a.one", 3));
     // A page goes on behind a tool that is in another list by now.
     let first = copy.indexed.tools(&catalog, &|_| None, None).next().unwrap().position();
     retire(&mut catalog, "tool_a_one");
@@ -143,6 +211,8 @@ proptest! {
         after in prop::collection::vec(any_tool(), 0..12),
         request in any_request(),
         wanted in prop::collection::vec(0..8u32, 0..4),
+        unwanted in prop::collection::vec(0..8u32, 0..4),
+        added in prop::sample::select(vec![None, Some("b"), Some("b.c")]),
     ) {
         let mut catalog = catalog(&[]);
         let mut changes = apply(&mut catalog, &before);
@@ -151,6 +221,15 @@ proptest! {
         let request = SurfaceRequest { load: names.iter().take(1).filter(|name| known(name)).cloned().collect(), ..request };
         let made = make(&catalog, &request);
         let (made, _) = load(&made, &catalog, &names, Timestamp::from_millis(5));
+        let unwanted: Vec<String> = unwanted.iter().map(|number| format!("tool_{number}")).collect();
+        let (made, gone) = unload(&made, &catalog, &unwanted);
+        let by = Extension {
+            tool_refs: names.iter().filter(|name| matches!(catalog.find(name), Lookup::One(_))).cloned().collect(),
+            namespaces: added.map(str::to_owned).into_iter().collect(),
+            load: Vec::new(),
+        };
+        let extended = made.indexed.after_extending(&catalog, &by).unwrap();
+        let made = extended.map_or(made, |extended| Shown::of(extended, &catalog));
         let first = made.record.clone();
         changes.extend(apply(&mut catalog, &after));
         let record = now(&made.indexed, &catalog);
@@ -182,6 +261,8 @@ proptest! {
                 || names.contains(&tool.tool_id.to_string());
             prop_assert!(may, "{:?} came in by itself", tool);
         }
+        let back = record.loaded_tools.iter().find(|tool| gone.contains(&tool.tool_id));
+        prop_assert!(back.is_none(), "{:?} was unloaded", back);
 
         // Another process that hears of the same changes says the same, byte by byte.
         let mut other = Catalog::default();

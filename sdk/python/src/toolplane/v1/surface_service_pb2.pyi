@@ -265,6 +265,24 @@ class GetSurfaceResponse(_message.Message):
     json: _payload_pb2.JsonPayload
     def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
+class ExtendSurfaceRequest(_message.Message):
+    __slots__ = ("surface_id", "tool_refs", "namespaces", "load")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_REFS_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACES_FIELD_NUMBER: _ClassVar[int]
+    LOAD_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    tool_refs: _containers.RepeatedScalarFieldContainer[str]
+    namespaces: _containers.RepeatedScalarFieldContainer[str]
+    load: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ExtendSurfaceResponse(_message.Message):
+    __slots__ = ("surface",)
+    SURFACE_FIELD_NUMBER: _ClassVar[int]
+    surface: _surface_pb2.ToolSurface
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ...) -> None: ...
+
 class DeleteSurfaceRequest(_message.Message):
     __slots__ = ("surface_id",)
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -388,6 +406,32 @@ class LoadedSchema(_message.Message):
     digest: str
     alias: str
     def __init__(self, tool: _Optional[_Union[_surface_pb2.LoadedTool, _Mapping]] = ..., model_input_schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., description: _Optional[str] = ..., digest: _Optional[str] = ..., alias: _Optional[str] = ...) -> None: ...
+
+class UnloadToolsRequest(_message.Message):
+    __slots__ = ("surface_id", "names")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class UnloadToolsResponse(_message.Message):
+    __slots__ = ("outcomes", "surface_revision")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[UnloadOutcome]
+    surface_revision: int
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[UnloadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ...) -> None: ...
+
+class UnloadOutcome(_message.Message):
+    __slots__ = ("name", "deferred_tool_id", "failure")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    deferred_tool_id: str
+    failure: NotCallable
+    def __init__(self, name: _Optional[str] = ..., deferred_tool_id: _Optional[str] = ..., failure: _Optional[_Union[NotCallable, _Mapping]] = ...) -> None: ...
 
 class ExportSurfaceRequest(_message.Message):
     __slots__ = ("surface_id", "shape", "strict", "names", "max_tokens", "page_size", "page_token")

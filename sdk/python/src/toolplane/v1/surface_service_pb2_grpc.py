@@ -65,6 +65,11 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceResponse.FromString,
                 _registered_method=True)
+        self.ExtendSurface = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/ExtendSurface',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceResponse.FromString,
+                _registered_method=True)
         self.DeleteSurface = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/DeleteSurface',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceRequest.SerializeToString,
@@ -89,6 +94,11 @@ class SurfaceServiceStub(object):
                 '/toolplane.v1.SurfaceService/LoadTools',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.FromString,
+                _registered_method=True)
+        self.UnloadTools = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/UnloadTools',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsResponse.FromString,
                 _registered_method=True)
         self.ExportSurface = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/ExportSurface',
@@ -169,6 +179,13 @@ class SurfaceServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExtendSurface(self, request, context):
+        """Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteSurface(self, request, context):
         """Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
         made again, and no new one is taken.
@@ -200,6 +217,13 @@ class SurfaceServiceServicer(object):
 
     def LoadTools(self, request, context):
         """Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UnloadTools(self, request, context):
+        """Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -280,6 +304,11 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.GetSurfaceResponse.SerializeToString,
             ),
+            'ExtendSurface': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExtendSurface,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceResponse.SerializeToString,
+            ),
             'DeleteSurface': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteSurface,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.DeleteSurfaceRequest.FromString,
@@ -304,6 +333,11 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.LoadTools,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.SerializeToString,
+            ),
+            'UnloadTools': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnloadTools,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsResponse.SerializeToString,
             ),
             'ExportSurface': grpc.unary_unary_rpc_method_handler(
                     servicer.ExportSurface,
@@ -510,6 +544,33 @@ class SurfaceService(object):
             _registered_method=True)
 
     @staticmethod
+    def ExtendSurface(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/ExtendSurface',
+            toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.ExtendSurfaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def DeleteSurface(request,
             target,
             options=(),
@@ -634,6 +695,33 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/LoadTools',
             toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.LoadToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnloadTools(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/UnloadTools',
+            toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.UnloadToolsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -107,6 +107,7 @@ impl SurfaceService for Fakes {
         retire_tool(v1::RetireToolRequest) -> v1::RetireToolResponse;
         create_surface(v1::CreateSurfaceRequest) -> v1::CreateSurfaceResponse;
         get_surface(v1::GetSurfaceRequest) -> v1::GetSurfaceResponse;
+        extend_surface(v1::ExtendSurfaceRequest) -> v1::ExtendSurfaceResponse;
         delete_surface(v1::DeleteSurfaceRequest) -> v1::DeleteSurfaceResponse;
         list_surface_tools(v1::ListSurfaceToolsRequest) -> v1::ListSurfaceToolsResponse;
         export_surface(v1::ExportSurfaceRequest) -> v1::ExportSurfaceResponse;
@@ -115,6 +116,7 @@ impl SurfaceService for Fakes {
         list_surfaces(v1::ListSurfacesRequest) -> v1::ListSurfacesResponse;
         search_tools(v1::SearchToolsRequest) -> v1::SearchToolsResponse;
         load_tools(v1::LoadToolsRequest) -> v1::LoadToolsResponse;
+        unload_tools(v1::UnloadToolsRequest) -> v1::UnloadToolsResponse;
         list_events(v1::ListEventsRequest) -> v1::ListEventsResponse;
     }
 }

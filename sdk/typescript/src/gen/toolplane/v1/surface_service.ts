@@ -317,6 +317,24 @@ export interface GetSurfaceResponse {
   json: JsonPayload | undefined;
 }
 
+/** Asks to add to a surface; at most 1000 names and namespaces. The same again changes nothing. */
+export interface ExtendSurfaceRequest {
+  /** The surface. The default one has every tool, and copies that earlier versions made stay what they are. */
+  surfaceId: string;
+  /** Tools to add, by id, full name or unique name. */
+  toolRefs: string[];
+  /** Namespaces to add, with those below them and with what is registered in them later. */
+  namespaces: string[];
+  /** Tools to add and to load at once. */
+  load: string[];
+}
+
+/** The surface with what was added. */
+export interface ExtendSurfaceResponse {
+  /** The surface; of a large one the first tools, see `next_tools_token`. */
+  surface: ToolSurface | undefined;
+}
+
 /** Asks to delete a surface. */
 export interface DeleteSurfaceRequest {
   /** The surface. The default one cannot be deleted. */
@@ -455,6 +473,36 @@ export interface LoadedSchema {
   digest: string;
   /** What it is called where full names cannot be used; see `SurfaceTool.alias`. */
   alias: string;
+}
+
+/** Asks to unload tools. */
+export interface UnloadToolsRequest {
+  /** The surface. In the default one every tool is loaded. */
+  surfaceId: string;
+  /** Names, aliases or ids, at most 100. */
+  names: string[];
+}
+
+/** The outcome for each name. */
+export interface UnloadToolsResponse {
+  /** One per name, in the same order. */
+  outcomes: UnloadOutcome[];
+  /** Revision of the surface after this. */
+  surfaceRevision: bigint;
+}
+
+/** The outcome for one name. */
+export interface UnloadOutcome {
+  /** As it was asked for. */
+  name: string;
+  outcome:
+    | //
+    /** The tool, by id, is deferred now; also when it was before. */
+    { $case: "deferredToolId"; value: string }
+    | //
+    /** There is no such tool here, or it is hidden. */
+    { $case: "failure"; value: NotCallable }
+    | undefined;
 }
 
 /** Asks for tools in a shape. */
@@ -2389,6 +2437,154 @@ export const GetSurfaceResponse: MessageFns<GetSurfaceResponse> = {
   },
 };
 
+function createBaseExtendSurfaceRequest(): ExtendSurfaceRequest {
+  return { surfaceId: "", toolRefs: [], namespaces: [], load: [] };
+}
+
+export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
+  encode(message: ExtendSurfaceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    for (const v of message.toolRefs) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.namespaces) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.load) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExtendSurfaceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtendSurfaceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.toolRefs.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.namespaces.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.load.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExtendSurfaceRequest>): ExtendSurfaceRequest {
+    return ExtendSurfaceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExtendSurfaceRequest>): ExtendSurfaceRequest {
+    const message = createBaseExtendSurfaceRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.toolRefs = object.toolRefs?.map((e) => e) || [];
+    message.namespaces = object.namespaces?.map((e) => e) || [];
+    message.load = object.load?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseExtendSurfaceResponse(): ExtendSurfaceResponse {
+  return { surface: undefined };
+}
+
+export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
+  encode(message: ExtendSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surface !== undefined) {
+      ToolSurface.encode(message.surface, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExtendSurfaceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtendSurfaceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surface = ToolSurface.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExtendSurfaceResponse>): ExtendSurfaceResponse {
+    return ExtendSurfaceResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExtendSurfaceResponse>): ExtendSurfaceResponse {
+    const message = createBaseExtendSurfaceResponse();
+    message.surface = (object.surface !== undefined && object.surface !== null)
+      ? ToolSurface.fromPartial(object.surface)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseDeleteSurfaceRequest(): DeleteSurfaceRequest {
   return { surfaceId: "" };
 }
@@ -3400,6 +3596,238 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
     message.description = object.description ?? "";
     message.digest = object.digest ?? "";
     message.alias = object.alias ?? "";
+    return message;
+  },
+};
+
+function createBaseUnloadToolsRequest(): UnloadToolsRequest {
+  return { surfaceId: "", names: [] };
+}
+
+export const UnloadToolsRequest: MessageFns<UnloadToolsRequest> = {
+  encode(message: UnloadToolsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    for (const v of message.names) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnloadToolsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnloadToolsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnloadToolsRequest>): UnloadToolsRequest {
+    return UnloadToolsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnloadToolsRequest>): UnloadToolsRequest {
+    const message = createBaseUnloadToolsRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.names = object.names?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseUnloadToolsResponse(): UnloadToolsResponse {
+  return { outcomes: [], surfaceRevision: 0n };
+}
+
+export const UnloadToolsResponse: MessageFns<UnloadToolsResponse> = {
+  encode(message: UnloadToolsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.outcomes) {
+      UnloadOutcome.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.surfaceRevision !== 0n) {
+      if (BigInt.asUintN(64, message.surfaceRevision) !== message.surfaceRevision) {
+        throw new globalThis.Error("value provided for field message.surfaceRevision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.surfaceRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnloadToolsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnloadToolsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.outcomes.push(UnloadOutcome.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.surfaceRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnloadToolsResponse>): UnloadToolsResponse {
+    return UnloadToolsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnloadToolsResponse>): UnloadToolsResponse {
+    const message = createBaseUnloadToolsResponse();
+    message.outcomes = object.outcomes?.map((e) => UnloadOutcome.fromPartial(e)) || [];
+    message.surfaceRevision = (object.surfaceRevision !== undefined && object.surfaceRevision !== null)
+      ? BigInt(object.surfaceRevision)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseUnloadOutcome(): UnloadOutcome {
+  return { name: "", outcome: undefined };
+}
+
+export const UnloadOutcome: MessageFns<UnloadOutcome> = {
+  encode(message: UnloadOutcome, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    switch (message.outcome?.$case) {
+      case "deferredToolId":
+        writer.uint32(18).string(message.outcome.value);
+        break;
+      case "failure":
+        NotCallable.encode(message.outcome.value, writer.uint32(26).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnloadOutcome {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnloadOutcome();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outcome = { $case: "deferredToolId", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.outcome = { $case: "failure", value: NotCallable.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnloadOutcome>): UnloadOutcome {
+    return UnloadOutcome.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnloadOutcome>): UnloadOutcome {
+    const message = createBaseUnloadOutcome();
+    message.name = object.name ?? "";
+    switch (object.outcome?.$case) {
+      case "deferredToolId": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "deferredToolId", value: object.outcome.value };
+        }
+        break;
+      }
+      case "failure": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "failure", value: NotCallable.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+    }
     return message;
   },
 };
@@ -5901,6 +6329,17 @@ export const SurfaceServiceService = {
     responseSerialize: (value: GetSurfaceResponse): Buffer => Buffer.from(GetSurfaceResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSurfaceResponse => GetSurfaceResponse.decode(value),
   },
+  /** Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any. */
+  extendSurface: {
+    path: "/toolplane.v1.SurfaceService/ExtendSurface" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ExtendSurfaceRequest): Buffer => Buffer.from(ExtendSurfaceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExtendSurfaceRequest => ExtendSurfaceRequest.decode(value),
+    responseSerialize: (value: ExtendSurfaceResponse): Buffer =>
+      Buffer.from(ExtendSurfaceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExtendSurfaceResponse => ExtendSurfaceResponse.decode(value),
+  },
   /**
    * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
    * made again, and no new one is taken.
@@ -5957,6 +6396,16 @@ export const SurfaceServiceService = {
     requestDeserialize: (value: Buffer): LoadToolsRequest => LoadToolsRequest.decode(value),
     responseSerialize: (value: LoadToolsResponse): Buffer => Buffer.from(LoadToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LoadToolsResponse => LoadToolsResponse.decode(value),
+  },
+  /** Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves. */
+  unloadTools: {
+    path: "/toolplane.v1.SurfaceService/UnloadTools" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UnloadToolsRequest): Buffer => Buffer.from(UnloadToolsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UnloadToolsRequest => UnloadToolsRequest.decode(value),
+    responseSerialize: (value: UnloadToolsResponse): Buffer => Buffer.from(UnloadToolsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UnloadToolsResponse => UnloadToolsResponse.decode(value),
   },
   /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
   exportSurface: {
@@ -6038,6 +6487,8 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   createSurface: handleUnaryCall<CreateSurfaceRequest, CreateSurfaceResponse>;
   /** Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed. */
   getSurface: handleUnaryCall<GetSurfaceRequest, GetSurfaceResponse>;
+  /** Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any. */
+  extendSurface: handleUnaryCall<ExtendSurfaceRequest, ExtendSurfaceResponse>;
   /**
    * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
    * made again, and no new one is taken.
@@ -6051,6 +6502,8 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   searchTools: handleUnaryCall<SearchToolsRequest, SearchToolsResponse>;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: handleUnaryCall<LoadToolsRequest, LoadToolsResponse>;
+  /** Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves. */
+  unloadTools: handleUnaryCall<UnloadToolsRequest, UnloadToolsResponse>;
   /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
   exportSurface: handleUnaryCall<ExportSurfaceRequest, ExportSurfaceResponse>;
   /** Says which tools a model called, and with what: from its answer, in any shape, to exact tools and the arguments they are declared for. */
@@ -6165,6 +6618,22 @@ export interface SurfaceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSurfaceResponse) => void,
   ): ClientUnaryCall;
+  /** Adds tools and namespaces to a surface. What is added is deferred, unless it is to be loaded, says `always_load`, or the model cannot load any. */
+  extendSurface(
+    request: ExtendSurfaceRequest,
+    callback: (error: ServiceError | null, response: ExtendSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  extendSurface(
+    request: ExtendSurfaceRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ExtendSurfaceResponse) => void,
+  ): ClientUnaryCall;
+  extendSurface(
+    request: ExtendSurfaceRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ExtendSurfaceResponse) => void,
+  ): ClientUnaryCall;
   /**
    * Deletes a surface with its log. Calls that were made in it go on being what they are; one that waits for a decision ends where that is
    * made again, and no new one is taken.
@@ -6247,6 +6716,22 @@ export interface SurfaceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: LoadToolsResponse) => void,
+  ): ClientUnaryCall;
+  /** Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves. */
+  unloadTools(
+    request: UnloadToolsRequest,
+    callback: (error: ServiceError | null, response: UnloadToolsResponse) => void,
+  ): ClientUnaryCall;
+  unloadTools(
+    request: UnloadToolsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UnloadToolsResponse) => void,
+  ): ClientUnaryCall;
+  unloadTools(
+    request: UnloadToolsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UnloadToolsResponse) => void,
   ): ClientUnaryCall;
   /** Gives the tools of a surface as a model's vendor or a protocol takes them, and says what was lost of each. */
   exportSurface(

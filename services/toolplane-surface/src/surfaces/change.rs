@@ -1,0 +1,208 @@
+//! Changing a surface: loading tools into it, unloading them, and adding others.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::json;
+use toolplane_backend::let_others_through;
+use toolplane_catalog::{Catalog, Extension, IndexedSurface, Lookup, NameIndex, NotExtended, load, unload};
+use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::surface::LoadedTool;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::EventClass;
+use toolplane_runtime::ApiError;
+use toolplane_store::{Commit, Expect, Write};
+
+use super::{ATTEMPTS, Loaded};
+use crate::cache::Held;
+use crate::changes::Made;
+use crate::error::{lost, of_store, of_violations, unreadable};
+use crate::events::{Log, facts};
+use crate::keys;
+use crate::registry::{Registry, to_the_end};
+use crate::sync::Subject;
+use crate::view::View;
+
+/// A surface as it is to be, and what its log is told of that.
+struct Change {
+    after: IndexedSurface,
+    told: Vec<(EventClass, JsonPayload)>,
+}
+
+impl Registry {
+    /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
+    pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
+        let registry = self.clone();
+        to_the_end(async move {
+            let held = if id.is_default() {
+                registry.held(&tenant, &id).await?
+            } else {
+                let decide = |before: &IndexedSurface, catalog: &Catalog, now: Timestamp| {
+                    let open = registry.open_names(&tenant, catalog, &names, now);
+                    let (fresh, _) = load(before, catalog, &open, now);
+                    Ok((!fresh.is_empty()).then(|| loading(before, catalog, fresh)))
+                };
+                registry.change_surface(&tenant, &id, decide).await?
+            };
+            let now = registry.now().await?;
+            Ok(registry.loaded(&tenant, &held, names, now))
+        })
+        .await
+    }
+
+    /// Makes the tools behind `names` deferred, as far as they are loaded. Answered when schedulers know.
+    pub(crate) async fn unload(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
+        if id.is_default() {
+            let rule = "is the default surface, in which every tool is loaded: make a surface (CreateSurface)";
+            return Err(ApiError::invalid_argument("surface_id", rule));
+        }
+        let registry = self.clone();
+        to_the_end(async move {
+            let decide = |before: &IndexedSurface, catalog: &Catalog, _: Timestamp| {
+                let gone = unload(before, catalog, &names);
+                Ok((!gone.is_empty()).then(|| unloading(before, catalog, &gone)))
+            };
+            let held = registry.change_surface(&tenant, &id, decide).await?;
+            Ok(registry.meanings(&tenant, &held.view(), names))
+        })
+        .await
+    }
+
+    /// Adds to a surface, and loads what is to be loaded, as far as it can be. Answered when schedulers know.
+    pub(crate) async fn extend(&self, tenant: TenantId, id: SurfaceId, by: Extension) -> Result<Arc<Held>, ApiError> {
+        if id.is_default() {
+            return Err(ApiError::invalid_argument("surface_id", "is the default surface, which has every tool"));
+        }
+        let registry = self.clone();
+        to_the_end(async move {
+            let decide = |before: &IndexedSurface, catalog: &Catalog, now: Timestamp| {
+                let extended = before.after_extending(catalog, &by)?;
+                let open = registry.open_names(&tenant, catalog, &by.load, now);
+                let (fresh, _) = load(extended.as_ref().unwrap_or(before), catalog, &open, now);
+                Ok((extended.is_some() || !fresh.is_empty()).then(|| extending(before, extended, catalog, fresh)))
+            };
+            registry.change_surface(&tenant, &id, decide).await
+        })
+        .await
+    }
+
+    /// Those of `names` that no provider keeps from being called.
+    fn open_names(&self, tenant: &TenantId, catalog: &Catalog, names: &[String], now: Timestamp) -> Vec<String> {
+        let is_open = |name: &&String| match catalog.find(name) {
+            Lookup::One(entry) => self.obstacle(tenant, entry, now).is_none(),
+            Lookup::Ambiguous(_) | Lookup::Unknown => true,
+        };
+        names.iter().filter(is_open).cloned().collect()
+    }
+
+    /// Changes a surface as `decide` says, anew each time another process got in between. Answered when schedulers know.
+    async fn change_surface(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        decide: impl Fn(&IndexedSurface, &Catalog, Timestamp) -> Result<Option<Change>, NotExtended> + Send,
+    ) -> Result<Arc<Held>, ApiError> {
+        for tries in 1..=ATTEMPTS {
+            let held = self.held(tenant, id).await?;
+            let turn = held.turn.lock().await;
+            let (now, before) = (self.now().await?, held.view());
+            let owner = self.tenant(tenant);
+            let (decided, names) = {
+                let catalog = owner.catalog.read();
+                (decide(before.indexed(), &catalog, now), Arc::clone(catalog.similar()))
+            };
+            let Some(Change { after, told }) = decided.map_err(|why| not_extended(why, &names))? else {
+                drop(turn);
+                return Ok(held);
+            };
+            let changed = [Subject::Surface(tenant.clone(), id.clone())];
+            let commit = self.changing(tenant, &before, &after, told, now).await?;
+            let made = self.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
+            let Made::At(head) = made else {
+                self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+                drop(turn);
+                let_others_through(tries).await;
+                continue;
+            };
+            let version = before.version() + 1;
+            let revision = self.take_in(head, &changed, || held.show(after, version)).await?;
+            drop(turn);
+            self.settled(revision).await;
+            return Ok(held);
+        }
+        Err(lost())
+    }
+
+    /// The change as a commit, which applies only to the surface as it was.
+    async fn changing(
+        &self,
+        tenant: &TenantId,
+        before: &View,
+        after: &IndexedSurface,
+        told: Vec<(EventClass, JsonPayload)>,
+        now: Timestamp,
+    ) -> Result<Commit, ApiError> {
+        let id = after.id();
+        let log = Log::Surface(tenant.clone(), id.clone());
+        let key = keys::surface(tenant, id);
+        let bytes = Bytes::from(after.write().map_err(unreadable)?);
+        Ok(Commit {
+            compare: vec![(key.clone(), Expect::Version(before.version()))],
+            writes: vec![Write::Put { key, bytes }],
+            events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
+            ..Commit::default()
+        })
+    }
+}
+
+fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
+    match why {
+        NotExtended::Misnamed(misnamed) => of_violations(misnamed.violations(names)),
+        NotExtended::Copied => {
+            let rule = "is a copy that an earlier version made, and stays what it is: make a surface (CreateSurface)";
+            ApiError::invalid_argument("surface_id", rule)
+        }
+        NotExtended::Full { most } => {
+            let rule =
+                format!("would be extended by more than {most} tools and namespaces: make a surface (CreateSurface)");
+            ApiError::invalid_argument("surface_id", rule)
+        }
+    }
+}
+
+fn extending(
+    before: &IndexedSurface,
+    extended: Option<IndexedSurface>,
+    catalog: &Catalog,
+    fresh: Vec<LoadedTool>,
+) -> Change {
+    let Some(extended) = extended else { return loading(before, catalog, fresh) };
+    let data = facts(&json!({ "revision": extended.revision(catalog), "extended": true }));
+    let mut told = vec![(EventClass::SurfaceUpdated, data)];
+    if fresh.is_empty() {
+        return Change { after: extended, told };
+    }
+    let Change { after, told: loaded } = loading(&extended, catalog, fresh);
+    told.extend(loaded);
+    Change { after, told }
+}
+
+fn loading(before: &IndexedSurface, catalog: &Catalog, fresh: Vec<LoadedTool>) -> Change {
+    let after = before.after_loading(fresh.clone());
+    let revision = after.revision(catalog);
+    let told = fresh.iter().map(|tool| {
+        let LoadedTool { tool_id, name, digest, .. } = tool;
+        json!({ "tool_id": tool_id, "name": name, "revision": revision, "digest": digest })
+    });
+    let mut told: Vec<_> = told.map(|data| (EventClass::DeferredLoaded, facts(&data))).collect();
+    let new: Vec<&ToolId> = fresh.iter().map(|tool| &tool.tool_id).collect();
+    told.push((EventClass::SurfaceUpdated, facts(&json!({ "revision": revision, "loaded": new }))));
+    Change { after, told }
+}
+
+fn unloading(before: &IndexedSurface, catalog: &Catalog, gone: &[ToolId]) -> Change {
+    let after = before.after_unloading(catalog, gone);
+    let data = facts(&json!({ "revision": after.revision(catalog), "unloaded": gone }));
+    Change { after, told: vec![(EventClass::SurfaceUpdated, data)] }
+}
