@@ -245,7 +245,7 @@ async fn refused_and_parked_calls_are_members_like_others() {
     for index in [2, 4] {
         bed.until(&accepted.invocations[index].invocation_id, v1::InvocationStatus::Succeeded).await;
     }
-    let batch = stream::get(&bed, &batch_id).await;
+    let batch = stream::until_yields(&bed, &batch_id, 3).await;
     assert_eq!((batch.yields, batch.next_yield), (3, 3), "the last result waits for the question before it");
 
     let cancel = v1::CancelBatchRequest { batch_id: batch_id.clone(), reason: "enough".into(), ..Default::default() };

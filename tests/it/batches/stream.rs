@@ -149,3 +149,16 @@ pub(crate) async fn get(bed: &Bed, batch_id: &str) -> v1::Batch {
     let request = v1::GetBatchRequest { batch_id: batch_id.to_owned(), ..Default::default() };
     bed.clients.invocations().get_batch(request).await.unwrap().into_inner().batch.unwrap()
 }
+
+/// The batch once at least so many results were yielded: one is a moment after its call has ended.
+pub(crate) async fn until_yields(bed: &Bed, batch_id: &str, yields: u64) -> v1::Batch {
+    let start = std::time::Instant::now();
+    loop {
+        let batch = get(bed, batch_id).await;
+        if batch.yields >= yields {
+            return batch;
+        }
+        assert!(start.elapsed() < PATIENCE, "still {} instead of {yields}", batch.yields);
+        toolplane_wait::look_again().await;
+    }
+}
