@@ -41,9 +41,11 @@ fn forsaken(approval: &Approval, call: Option<&Invocation>, now: Timestamp) -> O
     let named: Vec<&str> = call.evidence_refs.iter().filter_map(|said| said.strip_prefix(RESULT_QUESTION)).collect();
     match named.contains(&approval.approval_id.as_str()) {
         true => None,
+        // It may be on its way, also where an earlier attempt was asked about.
+        false if !is_old => None,
         // The report came again, and was asked about again.
         false if !named.is_empty() => Some("another question was put about the result"),
-        false => is_old.then_some("the result was never stored"),
+        false => Some("the result was never stored"),
     }
 }
 
