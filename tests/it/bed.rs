@@ -84,7 +84,7 @@ impl Bed {
             events.extend(message.events);
             if let Some(result) = message.result {
                 coverage::ended(&self.clients, &events, &result).await;
-                return (events, result);
+                return (events, *result);
             }
         }
         panic!("the stream ended without a result");
@@ -93,7 +93,7 @@ impl Bed {
     /// Submits a call and returns it as accepted.
     pub(crate) async fn submit(&self, spec: v1::InvocationSpec) -> v1::Invocation {
         let request = v1::SubmitInvocationRequest { spec: Some(spec) };
-        self.clients.invocations().submit_invocation(request).await.unwrap().into_inner().invocation.unwrap()
+        *self.clients.invocations().submit_invocation(request).await.unwrap().into_inner().invocation.unwrap()
     }
 
     /// Every event of an ended call, from the log.
@@ -106,7 +106,7 @@ impl Bed {
             events.extend(message.events);
             if let Some(result) = message.result {
                 coverage::ended(&self.clients, &events, &result).await;
-                return (events, result);
+                return (events, *result);
             }
         }
         panic!("the stream ended without a result");

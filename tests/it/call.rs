@@ -25,7 +25,7 @@ async fn one_request_is_answered_with_the_one_result() {
 
     // Every event and the same result are there for whoever asks.
     let (events, replayed) = bed.replay(&accepted.invocation_id, 1).await;
-    assert_eq!(replayed, result);
+    assert_eq!(replayed, *result);
     assert_eq!(events.last().unwrap().event_class(), v1::EventClass::ToolInvocationSucceeded);
 
     // Who asks beyond the end hears where it is.

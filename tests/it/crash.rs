@@ -172,7 +172,7 @@ async fn terminal(
         Ok::<_, tonic::Status>((events, None))
     });
     match watched.await {
-        Ok(Ok((events, Some(result)))) => Ok((events, result)),
+        Ok(Ok((events, Some(result)))) => Ok((events, *result)),
         Ok(Ok((_, None))) => Err("its stream ended without a result".to_owned()),
         Ok(Err(status)) => Err(format!("{:?}: {}", status.code(), status.message())),
         Err(_) => Err("it does not end".to_owned()),

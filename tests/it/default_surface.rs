@@ -38,7 +38,7 @@ async fn call(clients: &Clients, tool: &str, input: &str) -> v1::ToolResult {
         .call(v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() })
         .await
         .unwrap();
-    answer.into_inner().result.unwrap()
+    *answer.into_inner().result.unwrap()
 }
 
 fn code(result: &v1::ToolResult) -> &str {

@@ -106,7 +106,7 @@ impl Room {
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             events.extend(message.events);
             if let Some(result) = message.result {
-                return (events, result);
+                return (events, *result);
             }
         }
         panic!("the stream ended without a result");

@@ -114,7 +114,7 @@ async fn follow(clients: &Clients, id: &str, events: &mut Vec<v1::Event>) -> Opt
                 events.extend(message.events);
                 if let Some(result) = &message.result {
                     crate::coverage::ended(clients, events, result).await;
-                    return message.result;
+                    return message.result.map(|result| *result);
                 }
             }
             Ok(None) => panic!("the stream ended without a result: {:?}", kinds(events)),

@@ -16,7 +16,7 @@ pub(crate) async fn traced(bed: &Bed, agent: &AgentTrace, tool: &str, input: &st
     let mut stream = bed.clients.invocations().invoke(request).await.unwrap().into_inner();
     while let Some(message) = stream.message().await.unwrap() {
         if let Some(result) = message.result {
-            return result;
+            return *result;
         }
     }
     panic!("no result");

@@ -103,7 +103,7 @@ impl Room {
             events.extend(message.events);
             if let Some(result) = message.result {
                 crate::coverage::ended(&self.clients, &events, &result).await;
-                return (events, result);
+                return (events, *result);
             }
         }
         panic!("the stream ended without a result");
@@ -199,7 +199,7 @@ pub(crate) fn request(report: Report) -> v1::WorkRequest {
 fn done(lease: &v1::LeaseRef) -> v1::ExecutionDone {
     let outcome =
         v1::ExecutionOutcome { status: "succeeded".into(), summary: "made by hand".into(), ..Default::default() };
-    v1::ExecutionDone { lease: Some(lease.clone()), outcome: Some(outcome) }
+    v1::ExecutionDone { lease: Some(lease.clone()), outcome: Some(Box::new(outcome)) }
 }
 
 fn hello(incarnation: &str) -> v1::WorkerHello {
@@ -423,7 +423,7 @@ async fn a_redaction_hook_holds_for_a_worker_of_ones_own() {
         ui_facing_summary: "s3cret as well".into(),
         ..Default::default()
     };
-    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     hand.hear(|command| matches!(command, Command::DoneAcknowledged(_)).then_some(())).await;
     let (events, result) = room.replay(&id).await;
     let told = format!("{}{}", crate::hooks::text(&result), crate::hooks::context(&events));
@@ -495,7 +495,7 @@ async fn a_report_that_cannot_be_read_is_told_to_its_worker() {
         content: vec![v1::ContentBlock { block: Some(text) }],
         ..Default::default()
     };
-    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     let (_, result) = room.replay(&id).await;
     assert_eq!((result.model_facing_content, result.ui_facing_summary.as_str()), (result.content, "forty-two"));
 }

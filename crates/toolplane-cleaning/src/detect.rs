@@ -126,6 +126,13 @@ impl Detector {
         Self { policy: policy.clone(), rules: &SETS[index] }
     }
 
+    /// Whether nothing in `text` can be a credential, whatever a part of it is taken for, and nothing else is looked for.
+    pub(crate) fn finds_nothing(&self, text: &[u8]) -> bool {
+        let rules = self.rules.get_or_init(|| RuleSet::of(&self.policy));
+        let visible = !self.policy.looks_for(Class::Invisible);
+        rules.credentials_alone && visible && !heads::any(text) && !heads::any_name(text)
+    }
+
     /// Every place in `text` that is found by its form, in order, none in another. A line begins at `from`, below the head of a table if
     /// there is one.
     pub(crate) fn find(&self, text: &[u8], from: usize, head: Option<&Head>) -> Vec<Span> {

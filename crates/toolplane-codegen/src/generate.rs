@@ -8,6 +8,19 @@ use protox::Compiler;
 
 use crate::layout;
 
+/// Fields that would make every message they may be in some kilobytes large, which is copied at each step of a call.
+const LARGE: [&str; 9] = [
+    ".toolplane.v1.CallResponse.result",
+    ".toolplane.v1.CallResponse.invocation",
+    ".toolplane.v1.InvokeResponse.result",
+    ".toolplane.v1.SubmitInvocationResponse.invocation",
+    ".toolplane.v1.WaitInvocationResponse.result",
+    ".toolplane.v1.WatchInvocationResponse.result",
+    ".toolplane.v1.BatchItem.result",
+    ".toolplane.v1.ExecutionDone.outcome",
+    ".toolplane.v1.Offer.dispatch",
+];
+
 /// Messages that can hold secrets of a caller or of a worker. `toolplane-proto` gives them a `Debug` that shows none.
 const SECRET: [&str; 5] = [
     ".toolplane.v1.JsonPayload",
@@ -105,10 +118,10 @@ fn without_comments(mut set: FileDescriptorSet) -> FileDescriptorSet {
 
 fn rust_code(set: FileDescriptorSet) -> Result<String, GenerateError> {
     let out = tempfile::tempdir().map_err(GenerateError::file(Path::new("a temporary folder")))?;
-    tonic_prost_build::configure()
-        .bytes(".")
-        .btree_map(".")
-        .skip_debug(SECRET)
+    let configured = tonic_prost_build::configure().bytes(".").btree_map(".").skip_debug(SECRET);
+    LARGE
+        .iter()
+        .fold(configured, |builder, field| builder.boxed(field))
         .out_dir(out.path())
         .compile_fds(set)
         .map_err(GenerateError::file(out.path()))?;

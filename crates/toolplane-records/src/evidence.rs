@@ -1,5 +1,7 @@
 //! What is known of one execution for those who look at it later: what ran, where, and what other systems call it (ours).
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -117,6 +119,13 @@ pub struct ExecutionSite {
     pub sandbox: Option<SandboxFacts>,
 }
 
+impl ExecutionSite {
+    /// A start of a worker of which nothing else is known.
+    pub fn of(worker_id: WorkerId, incarnation: SmolStr) -> Self {
+        Self { worker_id, incarnation, worker_version: SmolStr::default(), image: SmolStr::default(), sandbox: None }
+    }
+}
+
 /// What ran: the version of the tool, and how it was to be executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutedTool {
@@ -158,7 +167,7 @@ pub struct ExecutionEvidence {
     pub tool: Option<ExecutedTool>,
     /// Where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub site: Option<ExecutionSite>,
+    pub site: Option<Arc<ExecutionSite>>,
     /// How it ended, as its worker says.
     pub status: ResultStatus,
     /// When it began, by the worker's clock.

@@ -28,7 +28,9 @@ use std::time::Duration;
 use toolplane_hooks::{HookInput, Hooks};
 use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome, ResultQuestion};
 use toolplane_proto::v1;
+use toolplane_records::evidence::ExecutionSite;
 use toolplane_records::invocation::{Invocation, Lease};
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_results::PayloadStore;
 
@@ -104,15 +106,11 @@ fn are_asked(hooks: &Hooks, plan: &DispatchPlan) -> bool {
     hooks.any() && HOOK_EVENTS.iter().any(|event| hooks.applies(*event, &told::tool(plan)))
 }
 
-/// The lease says who ran it, whatever the report does.
-fn say_who_ran_it(outcome: &mut v1::ExecutionOutcome, held: &Lease) {
-    let site = outcome.site.get_or_insert_default();
-    site.worker_id = held.worker_id.to_string();
-    if site.incarnation != held.incarnation {
-        // What this start of the worker says of itself may not be so of an earlier one.
-        *site = v1::ExecutionSite { worker_id: held.worker_id.to_string(), ..Default::default() };
-        site.incarnation = held.incarnation.to_string();
-    }
+/// Where an execution under the lease `held` ran that a worker at `site` reports.
+fn who_ran_it(site: Option<Arc<ExecutionSite>>, held: &Lease) -> Arc<ExecutionSite> {
+    let is_it = |site: &Arc<ExecutionSite>| site.worker_id == held.worker_id && site.incarnation == held.incarnation;
+    // What this start of the worker says of itself may not be so of an earlier one.
+    site.filter(is_it).unwrap_or_else(|| Arc::new(ExecutionSite::of(held.worker_id.clone(), held.incarnation.clone())))
 }
 
 /// What a worker is told about its report.
@@ -160,12 +158,13 @@ impl Endings {
         are_asked(&self.0.hooks, plan)
     }
 
-    /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
-    /// is neither stored nor known to change nothing.
+    /// Takes the report of the execution under `lease` that a worker at `site` sends, of whose progress so many reports were left out.
+    /// An error means that it is neither stored nor known to change nothing.
     pub(crate) async fn take(
         &self,
         lease: &LeaseKey,
-        reported: Option<v1::ExecutionOutcome>,
+        mut reported: Option<Box<v1::ExecutionOutcome>>,
+        mut site: Option<Arc<ExecutionSite>>,
         progress_left_out: u64,
     ) -> Result<ReportReceipt, RecordError> {
         let inner = &self.0;
@@ -184,12 +183,16 @@ impl Endings {
             return Ok(known);
         }
         let plan = inner.calls.plans().of(&record).await?;
-        let mut reported = reported;
-        if let (Some(outcome), Some(held)) = (&mut reported, &record.lease) {
-            say_who_ran_it(outcome, held);
+        let now = inner.calls.now().await?;
+        if let Some(outcome) = &mut reported {
+            // The lease says who ran it, whatever the report does.
+            outcome.site = None;
+        }
+        if let Some(held) = &record.lease {
+            site = Some(who_ran_it(site, held));
         }
         let (cleaned, mut original) = match &mut reported {
-            Some(outcome) => self.clean(&record, plan.as_deref(), lease.lease_no, outcome).await?,
+            Some(outcome) => self.clean(&record, plan.as_deref(), lease.lease_no, outcome, now).await?,
             None => (Default::default(), Keeping::Unwanted),
         };
         let mut notes = Vec::new();
@@ -201,19 +204,24 @@ impl Endings {
         let ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
             .with_cleaned(&cleaned.found)
             .asked(question.as_ref());
-        let kept = (inner.hooks.any() || question.is_some()).then(|| ending.to_bytes());
-        let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
+        let kept = (inner.hooks.any() || question.is_some()).then(|| ending.to_bytes(site.as_deref()));
+        let report = self.read(&record, plan.as_deref(), lease.lease_no, (ending, site), now).await?;
         // Before anybody can read it: what the session calls next is decided with this in mind.
-        inner.taints.note(&record, &report.taints, inner.calls.now().await?).await?;
+        inner.taints.note(&record, &report.taints, now).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
-        let stored = match kept.filter(|_| !asked.is_empty() || question.is_some()) {
+        let (stored, ended) = match kept.filter(|_| !asked.is_empty() || question.is_some()) {
             Some(kept) => {
                 let decisions = question.iter().map(|question| question.decision.clone()).collect();
                 let attached = Attached { ending: Some(kept), decisions, ..attached(&original) };
                 let waited = (asked, question.clone());
-                Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), waited, attached)).await
+                let stored = Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), waited, attached)).await;
+                (stored, Box::new(facing::outcome(*report, Effects::default(), inner.max_inline_bytes)))
             }
-            None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone(), attached(&original))).await,
+            None => {
+                let outcome = self.outcome(&record, plan.as_deref(), lease.lease_no, report, Effects::default(), now);
+                let outcome = Box::pin(outcome).await;
+                (Box::pin(self.complete(lease, &outcome, attached(&original))).await, outcome)
+            }
         };
         if matches!(stored, Err(RecordError::Refused { .. } | RecordError::NotFound)) {
             self.not_stored(lease, question.as_ref(), &original).await;
@@ -223,7 +231,7 @@ impl Endings {
             for uri in &cleaned.replaced {
                 self.forget(uri).await;
             }
-            let error = report.error.as_ref().filter(|_| report::is_error(report.status));
+            let error = ended.error.as_ref().filter(|_| report::is_error(ended.status));
             inner.news.called(&record.tenant, &record.tool_id, &record.invocation_id, error);
         }
         match stored {
@@ -233,7 +241,7 @@ impl Endings {
                 Ok(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(RecordError::Refused { refusal, .. }) => {
-                Box::pin(self.keep_late(lease, &report)).await?;
+                Box::pin(self.keep_late(lease, &ended)).await?;
                 // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
                 Ok(if matches!(refusal, Refusal::Terminal(_)) { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
@@ -269,11 +277,11 @@ impl Endings {
         plan: Option<&DispatchPlan>,
         lease_no: u32,
         outcome: &mut v1::ExecutionOutcome,
+        now: Timestamp,
     ) -> Result<(cleaning::Outcome, Keeping), RecordError> {
         let inner = &self.0;
         let nothing = PlannedOutput::default();
         let of = (record, plan.map_or(&nothing, |plan| &plan.declared));
-        let now = inner.calls.now().await?;
         artifacts::found(&inner.payloads, (record, lease_no), outcome, now).await.map_err(RecordError::Objects)?;
         let wanted = inner.originals.is_wanted(record) || inner.cleaning.asks(of.0, of.1);
         let original = wanted.then(|| outcome.clone());
@@ -286,18 +294,29 @@ impl Endings {
         Ok((cleaned, kept.map_err(RecordError::Objects)?))
     }
 
+    /// A report that was stored, checked against what the tool declares.
+    async fn read_stored(
+        &self,
+        record: &Invocation,
+        plan: Option<&DispatchPlan>,
+        mut ending: StoredReport,
+    ) -> Result<Box<Report>, RecordError> {
+        let (site, now) = (ending.site(), self.0.calls.now().await?);
+        self.read(record, plan, record.lease_no, (ending, site), now).await
+    }
+
     /// The report, checked against what the tool declares.
     async fn read(
         &self,
         record: &Invocation,
         plan: Option<&DispatchPlan>,
         lease_no: u32,
-        ending: StoredReport,
-    ) -> Result<Report, RecordError> {
-        let now = self.0.calls.now().await?;
+        (ending, site): (StoredReport, Option<Arc<ExecutionSite>>),
+        now: Timestamp,
+    ) -> Result<Box<Report>, RecordError> {
         let cleaned = ending.cleaned();
         let gave = ending.outcome.is_some();
-        let mut report = report::read(record, lease_no, ending.outcome, now);
+        let mut report = Box::new(report::read(record, lease_no, ending.outcome, site, now));
         report.notes = ending.notes;
         report.progress_left_out = ending.progress_left_out;
         if gave {
@@ -327,13 +346,10 @@ impl Endings {
     async fn complete(
         &self,
         lease: &LeaseKey,
-        record: &Invocation,
-        plan: Option<&DispatchPlan>,
-        report: Report,
+        outcome: &ReportedOutcome,
         attached: Attached,
     ) -> Result<(), RecordError> {
-        let outcome = Box::new(self.outcome(record, plan, lease.lease_no, report, Effects::default()).await?);
-        let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
+        let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: Box::new(outcome.clone()) };
         self.0.calls.command_with(&lease.call(), attached, command).await.map(drop)
     }
 
@@ -378,29 +394,28 @@ impl Endings {
         record: &Invocation,
         plan: Option<&DispatchPlan>,
         lease_no: u32,
-        report: Report,
+        report: Box<Report>,
         mut effects: Effects,
-    ) -> Result<ReportedOutcome, RecordError> {
+        now: Timestamp,
+    ) -> Box<ReportedOutcome> {
         let inner = &self.0;
         if let Some(plan) = plan {
             effects.keep_by_policy(declared::keeping(&plan.declared));
         }
         let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
-        let now = inner.calls.now().await?;
         let execution = execution::evidence(record, plan, lease_no, (&report, &effects), now);
         let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;
-        let outcome = facing::outcome(kept, effects, inner.max_inline_bytes);
-        Ok(ReportedOutcome { execution: Some(Box::new(execution)), ..outcome })
+        let outcome = facing::outcome(*kept, effects, inner.max_inline_bytes);
+        Box::new(ReportedOutcome { execution: Some(Box::new(execution)), ..outcome })
     }
 
     /// Keeps a report that came too late as evidence; it changes nothing else.
-    async fn keep_late(&self, lease: &LeaseKey, report: &Report) -> Result<(), RecordError> {
+    async fn keep_late(&self, lease: &LeaseKey, outcome: &ReportedOutcome) -> Result<(), RecordError> {
         if !self.0.calls.records().was_started_by(lease).await? {
             return Ok(());
         }
-        let outcome = facing::outcome(report.clone(), Effects::default(), self.0.max_inline_bytes);
         let late = |record: &Invocation, now| {
-            toolplane_lifecycle::late_report(record, lease, &outcome, now).ok_or(Refusal::NothingToDo)
+            toolplane_lifecycle::late_report(record, lease, outcome, now).ok_or(Refusal::NothingToDo)
         };
         match self.0.calls.change(&lease.call(), Attached::default(), late).await {
             Ok(_) | Err(RecordError::Refused { .. } | RecordError::NotFound) => Ok(()),
@@ -409,11 +424,7 @@ impl Endings {
     }
 
     /// When hooks that are asked now should have answered.
-    async fn due_at(
-        &self,
-        plan: Option<&DispatchPlan>,
-        report: &Report,
-    ) -> Result<toolplane_records::time::Timestamp, RecordError> {
+    async fn due_at(&self, plan: Option<&DispatchPlan>, report: &Report) -> Result<Timestamp, RecordError> {
         let patience = plan.map(|plan| self.patience(plan, report)).unwrap_or_default() + SLACK;
         Ok(self.0.calls.now().await?.plus_millis(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX / 8)))
     }

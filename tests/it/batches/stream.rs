@@ -77,7 +77,7 @@ impl Follower {
                 assert_eq!(item.yield_seq, self.yield_seq + 1, "results are counted without a gap");
                 self.yield_seq = item.yield_seq;
                 self.released_at.insert(item.index, self.clock);
-                self.results.push((item.index, result));
+                self.results.push((item.index, *result));
             }
         }
     }

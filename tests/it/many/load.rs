@@ -124,5 +124,5 @@ async fn once(clients: &Clients, spec: v1::InvocationSpec) -> Result<v1::ToolRes
     while let Some(message) = stream.message().await? {
         result = message.result.or(result);
     }
-    result.ok_or_else(|| tonic::Status::unavailable("the stream ended without a result"))
+    result.map(|result| *result).ok_or_else(|| tonic::Status::unavailable("the stream ended without a result"))
 }

@@ -53,7 +53,7 @@ impl Services {
         while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             result = message.result.or(result);
         }
-        result.unwrap()
+        *result.unwrap()
     }
 
     /// A version that was registered by way of `process` is the one that runs next.

@@ -28,7 +28,7 @@ async fn called(bed: &Bed, tool: &str, input: &str) -> (v1::ToolResult, v1::Perm
     assert_eq!(decisions.len(), 1, "{decisions:?}");
     let decision = decisions.remove(0);
     assert_eq!(decision.invocation_id, accepted.invocation_id);
-    (result, decision)
+    (*result, decision)
 }
 
 #[tokio::test]

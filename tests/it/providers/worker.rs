@@ -87,7 +87,7 @@ async fn serve(mut hand: Hand, tools: Arc<Mutex<Value>>) {
             },
             name => succeeded(&format!("run by {name}")),
         };
-        hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+        hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     }
 }
 

@@ -127,7 +127,7 @@ async fn a_failure_names_tools_of_its_surface_and_no_others() {
         artifact_refs: vec![artifact],
         ..Default::default()
     };
-    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     let (_, result) = room.replay(&id).await;
     let error = result.error.unwrap();
     assert_eq!(error.next_steps, ["hand.again"]);
@@ -173,7 +173,7 @@ async fn a_call_in_the_background_is_polled_streamed_and_killed() {
     room.clients.invocations().cancel_invocation(cancel).await.unwrap();
     hand.hear(|command| matches!(command, Command::Cancel(_)).then_some(())).await;
     let outcome = v1::ExecutionOutcome { status: "canceled".into(), is_error: true, ..Default::default() };
-    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     let (events, result) = room.replay(&id).await;
     beats.abort();
     assert_eq!(result.status_code(), v1::ResultStatus::Canceled);
@@ -329,7 +329,7 @@ async fn every_other_class_of_content_is_a_block_of_its_own() {
         error: Some(error),
         ..Default::default()
     };
-    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) })).await;
     let (_, result) = room.replay(&id).await;
     assert_eq!(result.status_code(), v1::ResultStatus::PartialSucceeded);
     let told: Vec<Block> = result.content.into_iter().filter_map(|block| block.block).collect();

@@ -74,7 +74,7 @@ pub fn request(report: Report) -> v1::WorkRequest {
 }
 
 fn done(lease: &LeaseKey, ending: Ending) -> v1::ExecutionDone {
-    v1::ExecutionDone { lease: lease_ref(lease), outcome: Some(outcome(ending)) }
+    v1::ExecutionDone { lease: lease_ref(lease), outcome: Some(Box::new(outcome(ending))) }
 }
 
 /// A report of a worker; nothing for messages that are none.

@@ -61,7 +61,38 @@ pub(super) fn any(text: &[u8]) -> bool {
         let exact = found.pattern().as_usize().checked_sub(WORDS.len()).and_then(|at| EXACT.get(at));
         exact.is_none_or(|exact| text[found.range()] == *exact.as_bytes())
     };
-    HEADS.find_overlapping_iter(text).any(|found| is(&found))
+    // Most texts have none in letters of either case, and that is known soonest.
+    HEADS.is_match(text) && HEADS.find_overlapping_iter(text).any(|found| is(&found))
+}
+
+/// Parts of names, one of which each name of a secret has.
+pub(super) const NAMES: &[&str] = &[
+    "auth",
+    "cookie",
+    "connectionstring",
+    "credential",
+    "jwt",
+    "key",
+    "pass",
+    "pwd",
+    "secret",
+    "sessionid",
+    "signature",
+    "token",
+];
+
+static NAME_PARTS: LazyLock<AhoCorasick> = LazyLock::new(name_parts);
+
+#[expect(clippy::expect_used, reason = "the words are constants, and every test of inputs makes this")]
+fn name_parts() -> AhoCorasick {
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(NAMES).expect("few short words")
+}
+
+/// Whether `text` may have the name of a secret, however that is written: of names only letters and digits count.
+pub(super) fn any_name(text: &[u8]) -> bool {
+    let mut plain = Vec::with_capacity(text.len());
+    plain.extend(text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase));
+    NAME_PARTS.is_match(&plain)
 }
 
 #[cfg(test)]

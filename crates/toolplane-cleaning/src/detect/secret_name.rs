@@ -100,7 +100,16 @@ const PERHAPS: &[&str] = &["token", "auth", "pass", "jwt", "sessionid", "session
 
 #[cfg(test)]
 mod tests {
+    use super::super::heads;
     use super::*;
+
+    #[test]
+    fn every_name_of_a_secret_has_a_part_that_is_looked_for_first() {
+        for name in SECRET.iter().chain(LIKELY).chain(PERHAPS) {
+            assert!(heads::NAMES.iter().any(|part| name.contains(part)), "{name}");
+        }
+        assert!(heads::any_name(b"{\"P-w-D\":1}") && !heads::any_name(b"{\"city\":\"Paris\",\"p-w\":\"e\"}"));
+    }
 
     #[test]
     fn a_name_of_a_secret_is_known_however_it_is_written() {

@@ -1,5 +1,7 @@
 //! What is known of executions, and what other systems call them.
 
+use std::sync::Arc;
+
 use toolplane_records::evidence as records;
 
 use crate::convert::word::Word as _;
@@ -131,7 +133,7 @@ impl From<&records::ExecutionEvidence> for v1::ExecutionEvidence {
             lease_no: record.lease_no,
             fence: record.fence,
             tool: field::out(&record.tool),
-            site: field::out(&record.site),
+            site: record.site.as_deref().map(v1::ExecutionSite::from),
             status: record.status.as_str().to_owned(),
             status_code: record.status.number(),
             started_at: record.started_at.and_then(field::instant),
@@ -155,7 +157,7 @@ impl TryFrom<v1::ExecutionEvidence> for records::ExecutionEvidence {
             lease_no: message.lease_no,
             fence: message.fence,
             tool: field::optional("tool", message.tool)?,
-            site: field::optional("site", message.site)?,
+            site: field::optional("site", message.site)?.map(Arc::new),
             status: word::open("status", &message.status, message.status_code)?,
             started_at: field::optional_time("started_at", message.started_at)?,
             duration_ms: message.duration_ms,

@@ -5548,8 +5548,8 @@ pub struct ExecutionDone {
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
     /// How it ended.
-    #[prost(message, optional, tag = "2")]
-    pub outcome: ::core::option::Option<ExecutionOutcome>,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub outcome: ::core::option::Option<::prost::alloc::boxed::Box<ExecutionOutcome>>,
 }
 /// Answers a cancel command.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5762,8 +5762,8 @@ pub struct Offer {
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
     /// What to run.
-    #[prost(message, optional, tag = "2")]
-    pub dispatch: ::core::option::Option<Dispatch>,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub dispatch: ::core::option::Option<::prost::alloc::boxed::Box<Dispatch>>,
 }
 /// Everything a worker needs to run one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6138,12 +6138,12 @@ pub struct CallResponse {
     #[prost(message, optional, tag = "1")]
     pub accepted: ::core::option::Option<Acceptance>,
     /// The one terminal result; absent when the call has not ended.
-    #[prost(message, optional, tag = "2")]
-    pub result: ::core::option::Option<ToolResult>,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub result: ::core::option::Option<::prost::alloc::boxed::Box<ToolResult>>,
     /// The call in its current state, only when it has not ended: it still runs, waits for a person (`approval_request_ref`) or asks
     /// its caller something (`pending_input`).
-    #[prost(message, optional, tag = "3")]
-    pub invocation: ::core::option::Option<Invocation>,
+    #[prost(message, optional, boxed, tag = "3")]
+    pub invocation: ::core::option::Option<::prost::alloc::boxed::Box<Invocation>>,
     /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
     #[prost(message, optional, tag = "4")]
     pub formed: ::core::option::Option<Formed>,
@@ -6168,8 +6168,8 @@ pub struct InvokeResponse {
     #[prost(message, optional, tag = "2")]
     pub accepted: ::core::option::Option<Acceptance>,
     /// Only in the last message.
-    #[prost(message, optional, tag = "3")]
-    pub result: ::core::option::Option<ToolResult>,
+    #[prost(message, optional, boxed, tag = "3")]
+    pub result: ::core::option::Option<::prost::alloc::boxed::Box<ToolResult>>,
     /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
     #[prost(message, repeated, tag = "4")]
     pub formed: ::prost::alloc::vec::Vec<Formed>,
@@ -6185,8 +6185,8 @@ pub struct SubmitInvocationRequest {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitInvocationResponse {
     /// The call in its current state.
-    #[prost(message, optional, tag = "1")]
-    pub invocation: ::core::option::Option<Invocation>,
+    #[prost(message, optional, boxed, tag = "1")]
+    pub invocation: ::core::option::Option<::prost::alloc::boxed::Box<Invocation>>,
     /// How it was accepted.
     #[prost(message, optional, tag = "2")]
     pub accepted: ::core::option::Option<Acceptance>,
@@ -6310,8 +6310,8 @@ pub struct WaitInvocationResponse {
     #[prost(message, optional, tag = "2")]
     pub invocation: ::core::option::Option<Invocation>,
     /// Its result, once it has ended.
-    #[prost(message, optional, tag = "3")]
-    pub result: ::core::option::Option<ToolResult>,
+    #[prost(message, optional, boxed, tag = "3")]
+    pub result: ::core::option::Option<::prost::alloc::boxed::Box<ToolResult>>,
     /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
     #[prost(message, optional, tag = "4")]
     pub formed: ::core::option::Option<Formed>,
@@ -6339,8 +6339,8 @@ pub struct WatchInvocationResponse {
     #[prost(uint64, tag = "2")]
     pub head_seq: u64,
     /// Only in the last message.
-    #[prost(message, optional, tag = "3")]
-    pub result: ::core::option::Option<ToolResult>,
+    #[prost(message, optional, boxed, tag = "3")]
+    pub result: ::core::option::Option<::prost::alloc::boxed::Box<ToolResult>>,
     /// The events and the result in the form that was asked for, in order. A form may have nothing to say of an event.
     #[prost(message, repeated, tag = "4")]
     pub formed: ::prost::alloc::vec::Vec<Formed>,
@@ -6887,8 +6887,8 @@ pub struct BatchItem {
     #[prost(message, repeated, tag = "3")]
     pub events: ::prost::alloc::vec::Vec<Event>,
     /// The result, when it is released with this message; without context modifiers that wait for the end of the batch.
-    #[prost(message, optional, tag = "4")]
-    pub result: ::core::option::Option<ToolResult>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub result: ::core::option::Option<::prost::alloc::boxed::Box<ToolResult>>,
     /// Which released result it is, counted from 1; 0 without a result.
     #[prost(uint64, tag = "5")]
     pub yield_seq: u64,

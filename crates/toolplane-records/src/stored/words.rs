@@ -86,6 +86,11 @@ pub(super) const WORDS: &[&str] = &[
     // Of how long calls are kept.
     "keeping", "risk_level", "data_sensitivity", "retention_hint", "removed",
     "outputs_removed_at",
+    // Layers of a sandbox, as workers of ours name them.
+    "namespaces", "no_network", "no_host_sockets", "read_only_system", "host_files_hidden", "no_terminal",
+    "no_capabilities", "no_new_privileges", "seccomp", "no_lent_rights", "plain_user", "environment_empty",
+    "no_descriptors", "open_files_bound", "pids_bound", "memory_bound", "memory_bound_of_tree", "violations_recorded",
+    "tree_killed", "workspace",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

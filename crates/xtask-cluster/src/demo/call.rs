@@ -42,7 +42,7 @@ impl Calls<'_> {
             }
             if let Some(result) = message.result {
                 self.result(&result);
-                return Ok(result);
+                return Ok(*result);
             }
         }
         Err(Problem::Missing("a result at the end of the stream".to_owned()))

@@ -37,7 +37,7 @@ fn command(message: Command, bounds: ReadBounds) -> Result<SchedulerCommand, Con
         }),
         Command::Offer(message) => {
             let dispatch = message.dispatch.ok_or_else(|| ConvertError::missing("dispatch"))?;
-            SchedulerCommand::Offer { lease: lease(message.lease.as_ref())?, call: offered(dispatch, bounds) }
+            SchedulerCommand::Offer { lease: lease(message.lease.as_ref())?, call: offered(*dispatch, bounds) }
         }
         Command::StartGranted(message) => SchedulerCommand::StartGranted(lease(message.lease.as_ref())?),
         Command::StartRefused(message) => {

@@ -91,7 +91,7 @@ fn input_requested(question: InputRequest) -> v1::InputRequested {
 }
 
 fn done(ended: &Ended) -> v1::ExecutionDone {
-    v1::ExecutionDone { lease: Some(lease_ref(&ended.lease)), outcome: Some(outcome(&ended.report)) }
+    v1::ExecutionDone { lease: Some(lease_ref(&ended.lease)), outcome: Some(Box::new(outcome(&ended.report))) }
 }
 
 fn outcome(report: &ExecutionReport) -> v1::ExecutionOutcome {

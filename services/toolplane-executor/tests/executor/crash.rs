@@ -148,7 +148,7 @@ async fn killed_after_the_report_it_is_told_again_in_the_same_words() {
     let first = connection.done(&lease).await;
     drop(worker);
     let (_worker, connection) = bed.worker().await;
-    assert_eq!(told(&connection), &ExecutionDone { lease: Some(lease), outcome: Some(first) });
+    assert_eq!(told(&connection), &ExecutionDone { lease: Some(lease), outcome: Some(Box::new(first)) });
     assert_eq!(bed.effects(), 1);
 }
 

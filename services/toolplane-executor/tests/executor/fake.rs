@@ -182,7 +182,7 @@ impl Connection {
             Report::Done(ExecutionDone { lease: Some(of), outcome }) if of == lease => Some(outcome.clone()),
             _ => None,
         });
-        found.await.expect("a done has an outcome")
+        *found.await.expect("a done has an outcome")
     }
 
     pub(crate) fn acknowledge(&self, lease: &LeaseRef) {

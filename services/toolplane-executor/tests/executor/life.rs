@@ -27,7 +27,7 @@ async fn calls_go_on_without_a_stream_and_their_end_is_reported_until_acknowledg
     assert_eq!(first.status, "succeeded");
     drop(connection);
     connection = fake.connection().await;
-    let done = ExecutionDone { lease: Some(lease.clone()), outcome: Some(first) };
+    let done = ExecutionDone { lease: Some(lease.clone()), outcome: Some(Box::new(first)) };
     assert_eq!((connection.hello.held.len(), &connection.hello.finished), (0, &vec![done]), "not acknowledged");
     connection.acknowledge(&lease);
     fake.beats.rest().await;

@@ -40,7 +40,7 @@ async fn when_one_dies_everything_goes_on_with_the_other() {
     held.sort_by(|a, b| a.invocation_id.cmp(&b.invocation_id));
     assert_eq!(held, [asking.clone(), running.clone()]);
     let told = &connection.hello.finished[..];
-    assert!(matches!(told, [end] if end.lease.as_ref() == Some(&ended) && end.outcome.as_ref() == Some(&first_end)));
+    assert!(matches!(told, [end] if end.lease.as_ref() == Some(&ended) && end.outcome.as_deref() == Some(&first_end)));
     connection.acknowledge(&ended);
     // The question whether it may start is asked again, and both calls end as if nothing had been.
     let asked =

@@ -132,7 +132,7 @@ impl Call {
     pub(crate) fn offer(mut self, name: &str) -> (LeaseRef, Command) {
         self.0.invocation_id = format!("inv_{name}");
         let lease = lease(name);
-        (lease.clone(), Command::Offer(Offer { lease: Some(lease), dispatch: Some(self.0) }))
+        (lease.clone(), Command::Offer(Offer { lease: Some(lease), dispatch: Some(Box::new(self.0)) }))
     }
 }
 

@@ -246,8 +246,6 @@ pub(super) fn drop_output(outcome: &mut v1::ExecutionOutcome, rule: &str) {
         status_code: if failed { outcome.status_code } else { v1::ResultStatus::Redacted.into() },
         is_error: outcome.is_error,
         error: Some(error),
-        // Where it ran is no word of the tool.
-        site: outcome.site.take(),
         output_bytes: outcome.output_bytes,
         started_at: outcome.started_at,
         duration_ms: outcome.duration_ms,

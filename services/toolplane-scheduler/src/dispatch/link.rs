@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use toolplane_lifecycle::{Holder, LeaseKey};
-use toolplane_proto::v1;
 use toolplane_records::SmolStr;
 use toolplane_records::evidence::ExecutionSite;
 use toolplane_records::ids::{InvocationKey, WorkerId};
@@ -93,7 +93,7 @@ pub(crate) struct WorkerLink {
     /// Credentials it told of after its hello.
     credentials: Mutex<Option<Vec<String>>>,
     /// Where its calls run, as their evidence tells it.
-    site: v1::ExecutionSite,
+    site: Arc<ExecutionSite>,
 }
 
 impl WorkerLink {
@@ -108,7 +108,7 @@ impl WorkerLink {
             sandbox: info.posture.as_ref().and_then(sandbox_of),
         };
         Self {
-            site: (&site).into(),
+            site: Arc::new(site),
             info,
             sender,
             assigned: Mutex::default(),
@@ -125,8 +125,8 @@ impl WorkerLink {
     }
 
     /// Where its calls run: what it said of itself, for their evidence.
-    pub(crate) fn site(&self) -> v1::ExecutionSite {
-        self.site.clone()
+    pub(crate) fn site(&self) -> Arc<ExecutionSite> {
+        Arc::clone(&self.site)
     }
 
     /// It has these credentials from now on.

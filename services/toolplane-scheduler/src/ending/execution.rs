@@ -2,6 +2,8 @@
 //!
 //! What ran is told by the plan of the call, where by its lease and by what its worker said of itself, and the rest by the report.
 
+use std::sync::Arc;
+
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_records::SmolStr;
@@ -21,7 +23,7 @@ const MAX_REF_BYTES: usize = 200;
 /// What a report says of its execution beside its outputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportedExecution {
-    pub(super) site: Option<ExecutionSite>,
+    pub(super) site: Option<Arc<ExecutionSite>>,
     pub(super) started_at: Option<Timestamp>,
     /// What names the execution elsewhere, e.g. at the server that ran it.
     pub(super) refs: Vec<String>,
@@ -64,8 +66,8 @@ pub(super) fn evidence(
     (report, effects): (&Report, &Effects),
     now: Timestamp,
 ) -> ExecutionEvidence {
-    let ReportedExecution { site, started_at, native_ids, detail, .. } = report.execution.clone();
-    let (detail, left_out) = match detail {
+    let ReportedExecution { site, started_at, native_ids, detail, .. } = &report.execution;
+    let (detail, left_out) = match detail.clone() {
         Some(_) if effects.redacted || effects.withheld.is_some() => (None, "withheld"),
         Some(detail) if detail.size() > MAX_DETAIL_BYTES => (None, "too_large"),
         detail => (detail, ""),
@@ -77,12 +79,12 @@ pub(super) fn evidence(
         lease_no,
         fence: record.last_fence,
         tool: plan.map(|plan| tool(record, plan)),
-        site,
+        site: site.clone(),
         status: report.status,
-        started_at,
+        started_at: *started_at,
         duration_ms: report.duration_ms,
         reported_at: now,
-        native_ids,
+        native_ids: native_ids.clone(),
         detail,
         detail_left_out: SmolStr::new_static(left_out),
     }

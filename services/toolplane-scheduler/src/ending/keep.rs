@@ -68,9 +68,9 @@ pub(super) async fn keep(
     lease_no: u32,
     bounds: OutputBounds,
     now: Timestamp,
-    mut report: Report,
+    mut report: Box<Report>,
     effects: &Effects,
-) -> Report {
+) -> Box<Report> {
     let given = report.size();
     let origin = PayloadOrigin {
         tenant: record.tenant.clone(),

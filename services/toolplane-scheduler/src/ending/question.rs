@@ -38,7 +38,7 @@ const SHOWN: usize = 400;
 /// What a question left.
 pub(super) struct Settled {
     /// The ending, as it is told.
-    pub(super) report: Report,
+    pub(super) report: Box<Report>,
     /// What a person said.
     pub(super) answer: Option<PermissionDecision>,
     /// Addresses that go unless the result names them.
@@ -192,7 +192,7 @@ impl Endings {
             questions.withdraw(&record.tenant, &id, "the result ends masked").await;
         }
         stored.notes.push(format!("ask:masked:{why}"));
-        let report = self.read(record, plan, record.lease_no, stored).await?;
+        let report = self.read_stored(record, plan, stored).await?;
         Ok(Some(Settled { report, answer, replaced: Vec::new() }))
     }
 
@@ -203,7 +203,7 @@ impl Endings {
         plan: Option<&DispatchPlan>,
         stored: &StoredReport,
         now: Timestamp,
-    ) -> Result<Result<(Report, Vec<String>), &'static str>, RecordError> {
+    ) -> Result<Result<(Box<Report>, Vec<String>), &'static str>, RecordError> {
         let inner = &self.0;
         let kept = inner.calls.records().original(&record.key()).await?;
         let Some(kept) = kept.filter(|kept| kept.lease_no == record.lease_no) else { return Ok(Err("original_gone")) };
@@ -219,13 +219,14 @@ impl Endings {
         let of = (&**record, plan.map_or(&nothing, |plan| &plan.declared));
         let cleaned = inner.cleaning.released(&inner.payloads, of, record.lease_no, &mut outcome, now).await;
         let cleaned = cleaned.map_err(RecordError::Objects)?;
+        outcome.site = stored.outcome.as_ref().and_then(|stored| stored.site.clone());
         let asked = stored.cleaned().into_iter().filter(|found| found.treatment == Treatment::Ask.as_str());
         let released = asked.map(|found| Cleaned { treatment: SmolStr::new_static("released"), ..found });
         let found: Vec<Cleaned> = cleaned.found.into_iter().chain(released).collect();
         let notes = stored.notes.iter().cloned().chain(["ask:released".to_owned()]).collect();
         let progress_left_out = stored.progress_left_out;
-        let ending = StoredReport { outcome: Some(outcome), progress_left_out, notes, ..Default::default() };
-        let report = self.read(record, plan, record.lease_no, ending.with_cleaned(&found)).await?;
+        let ending = StoredReport { outcome: Some(Box::new(outcome)), progress_left_out, notes, ..Default::default() };
+        let report = self.read_stored(record, plan, ending.with_cleaned(&found)).await?;
         Ok(Ok((report, back.into_iter().chain(cleaned.replaced).collect())))
     }
 
@@ -261,7 +262,7 @@ impl Endings {
             return Ok(true);
         }
         let plan = self.0.calls.plans().of(&record).await?;
-        let report = self.read(&record, plan.as_deref(), record.lease_no, stored).await?;
+        let report = self.read_stored(&record, plan.as_deref(), stored).await?;
         let due_at = self.due_at(plan.as_deref(), &report).await?;
         // Whoever comes second finds it taken, and that it is not due.
         let untaken = |record: &Invocation| record.post_hooks.is_some_and(|asked| asked.tries == 1);

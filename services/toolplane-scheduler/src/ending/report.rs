@@ -1,5 +1,7 @@
 //! A worker's report of an ended execution, read.
 
+use std::sync::Arc;
+
 use prost::Message;
 use toolplane_hooks::bounds::cut;
 use toolplane_lifecycle::ReportedOutcome;
@@ -92,21 +94,18 @@ pub(super) struct ReportedBeside {
     pub(super) undeclared_modifiers: usize,
 }
 
-/// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
+/// Reads the report of lease `lease_no` of `record`, which was executed at `site`. A report that cannot be read is a failed execution: the tool ran.
 pub(super) fn read(
     record: &Invocation,
     lease_no: u32,
-    reported: Option<v1::ExecutionOutcome>,
+    reported: Option<Box<v1::ExecutionOutcome>>,
+    site: Option<Arc<ExecutionSite>>,
     now: Timestamp,
 ) -> Report {
-    let Some(mut reported) = reported else { return unreadable("the report has no outcome") };
-    // Where it ran is known by its lease, whatever it says.
-    let site = reported.site.take().map(ExecutionSite::try_from).transpose();
-    let (site, read) = match site {
-        Ok(site) => (site, decode(record, lease_no, reported, now)),
-        Err(error) => (None, Err(error)),
-    };
+    let Some(reported) = reported else { return unreadable("the report has no outcome") };
+    let read = decode(record, lease_no, *reported, now);
     let mut report = read.unwrap_or_else(|error| unreadable(&error.to_string()));
+    // Where it ran is known by its lease, whatever it says.
     report.execution.site = site;
     report
 }

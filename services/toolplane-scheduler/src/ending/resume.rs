@@ -107,7 +107,7 @@ impl Endings {
         let plan = calls.plans().of(&record).await?;
         let stored = StoredReport::read(calls.records().ending(id).await?);
         let is_question = stored.is_question();
-        let mut report = self.read(&record, plan.as_deref(), record.lease_no, stored.clone()).await?;
+        let mut report = self.read_stored(&record, plan.as_deref(), stored.clone()).await?;
         let mut uploaded: Vec<String> = report.uploaded().iter().map(|payload| payload.uri.to_string()).collect();
         let mut answer = None;
         if is_question {
@@ -121,7 +121,8 @@ impl Endings {
         } else {
             self.ask_hooks(&record, plan.as_deref(), asked.tries, &mut report, &mut effects).await?;
         }
-        let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);
+        let now = calls.now().await?;
+        let outcome = self.outcome(&record, plan.as_deref(), record.lease_no, report, effects, now).await;
         let decisions = answer.iter().map(|answer| PermissionDecision::clone(answer)).collect();
         let attached = Attached { decisions, ..Attached::default() };
         let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone(), answer: answer.clone() };
@@ -171,10 +172,10 @@ impl Endings {
     }
 
     /// The ending of `record` as it was reported, checked against what its tool declares.
-    async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, RecordError> {
+    async fn stored(&self, record: &Arc<Invocation>) -> Result<Box<Report>, RecordError> {
         let ending = StoredReport::read(self.0.calls.records().ending(&record.key()).await?);
         let plan = self.0.calls.plans().of(record).await?;
-        self.read(record, plan.as_deref(), record.lease_no, ending).await
+        self.read_stored(record, plan.as_deref(), ending).await
     }
 
     /// Removes what hooks or cleaning took out. Nothing names it any more, so a failure leaves no more than an object that cannot

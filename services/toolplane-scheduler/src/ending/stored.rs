@@ -1,9 +1,12 @@
 //! An ending as it is stored while its hooks are asked.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use prost::Message as _;
 use toolplane_lifecycle::ResultQuestion;
 use toolplane_proto::v1;
+use toolplane_records::evidence::ExecutionSite;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::Cleaned;
 
@@ -11,8 +14,8 @@ use toolplane_records::result::Cleaned;
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct StoredReport {
     /// How it ended, as its worker says.
-    #[prost(message, optional, tag = "1")]
-    pub(crate) outcome: Option<v1::ExecutionOutcome>,
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) outcome: Option<Box<v1::ExecutionOutcome>>,
     /// Reports of its progress that are not in the log.
     #[prost(uint64, tag = "2")]
     pub(crate) progress_left_out: u64,
@@ -31,9 +34,19 @@ pub(crate) struct StoredReport {
 }
 
 impl StoredReport {
-    /// The stored form.
-    pub(crate) fn to_bytes(&self) -> Bytes {
-        self.encode_to_vec().into()
+    /// The stored form, with where it ran.
+    pub(crate) fn to_bytes(&self, site: Option<&ExecutionSite>) -> Bytes {
+        let mut stored = self.clone();
+        if let Some(outcome) = &mut stored.outcome {
+            outcome.site = site.map(v1::ExecutionSite::from);
+        }
+        stored.encode_to_vec().into()
+    }
+
+    /// Where it ran, of a report that was stored.
+    pub(crate) fn site(&mut self) -> Option<Arc<ExecutionSite>> {
+        let site = self.outcome.as_mut()?.site.take()?;
+        ExecutionSite::try_from(site).ok().map(Arc::new)
     }
 
     /// With what cleaning found.

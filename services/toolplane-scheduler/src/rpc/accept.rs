@@ -102,19 +102,24 @@ impl Accepting {
         if let Ok(ended) = timeout_at(until, accepted.watch.end()).await
             && let Some(terminal) = ended?
         {
-            let result = Some(encode::result(&terminal));
-            let answer = v1::CallResponse { accepted: acceptance, result, ..Default::default() };
-            return self.formed(caller, &accepted.record, Some(&terminal), asked, answer).await;
+            let answer = v1::CallResponse {
+                accepted: acceptance,
+                result: Some(Box::new(encode::result(&terminal))),
+                ..Default::default()
+            };
+            let Some(asked) = asked else { return Ok(answer) };
+            return Box::pin(self.formed(caller, &accepted.record, Some(&terminal), asked, answer)).await;
         }
         let record = self.calls.cached(&accepted.record.key()).await?;
         let ended = if record.status.is_terminal() { self.calls.records().result(&record.key()).await? } else { None };
         let answer = v1::CallResponse {
             accepted: acceptance,
-            invocation: ended.is_none().then(|| (&*record).into()),
-            result: ended.as_ref().map(encode::result),
+            invocation: ended.is_none().then(|| Box::new((&*record).into())),
+            result: ended.as_ref().map(|ended| Box::new(encode::result(ended))),
             formed: None,
         };
-        self.formed(caller, &record, ended.as_ref(), asked, answer).await
+        let Some(asked) = asked else { return Ok(answer) };
+        Box::pin(self.formed(caller, &record, ended.as_ref(), asked, answer)).await
     }
 
     /// The answer with the form that was asked for.
@@ -123,10 +128,9 @@ impl Accepting {
         caller: &Caller,
         record: &Arc<Invocation>,
         terminal: Option<&Terminal>,
-        asked: Option<Asked>,
+        asked: Asked,
         mut answer: v1::CallResponse,
     ) -> Result<v1::CallResponse, CallError> {
-        let Some(asked) = asked else { return Ok(answer) };
         // The record as it is now: it was accepted in another state.
         let record = self.calls.records().get(&record.key()).await?;
         let beside = answer.encoded_len();
@@ -153,7 +157,7 @@ impl Accepting {
         let accepted = self.accept(caller, request.spec).await?;
         Ok(v1::SubmitInvocationResponse {
             accepted: Some(self.acceptance(&accepted)),
-            invocation: Some((&*accepted.record).into()),
+            invocation: Some(Box::new((&*accepted.record).into())),
         })
     }
 

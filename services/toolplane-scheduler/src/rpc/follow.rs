@@ -42,7 +42,8 @@ async fn parts_of(
         Some(telling) => telling.tell(item).await?,
         None => Vec::new(),
     };
-    Ok(parts(encode::events(record, &item.events), formed, item.terminal.as_deref().map(encode::result)))
+    let result = item.terminal.as_deref().map(|terminal| Box::new(encode::result(terminal)));
+    Ok(parts(encode::events(record, &item.events), formed, result))
 }
 
 /// The messages of an `Invoke` stream: the first says how the call was accepted, the last carries the result.
@@ -126,7 +127,7 @@ impl Following {
 
     async fn items(&mut self, item: BatchItem) -> Result<Vec<v1::BatchItem>, CallError> {
         let Some(record) = self.records.get(item.index as usize) else { return Ok(Vec::new()) };
-        let mut result = item.terminal.as_deref().map(encode::result);
+        let mut result = item.terminal.as_deref().map(|terminal| Box::new(encode::result(terminal)));
         if let Some(result) = result.as_mut().filter(|_| self.watch.defers_modifiers()) {
             result.context_modifiers.clear();
         }

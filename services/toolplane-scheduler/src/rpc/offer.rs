@@ -24,7 +24,7 @@ pub(crate) fn offer(
             lease_no: lease.lease_no,
             lease_id: lease.lease_id.to_string(),
         }),
-        dispatch: Some(v1::Dispatch {
+        dispatch: Some(Box::new(v1::Dispatch {
             invocation_id: record.invocation_id.to_string(),
             tenant: record.tenant.to_string(),
             tool_id: plan.tool.tool_id.to_string(),
@@ -72,6 +72,6 @@ pub(crate) fn offer(
             resume_token: record.resume_token.as_deref().map(str::to_owned),
             artifact_expectations: plan.declared.artifact_expectations.clone(),
             supports_artifacts: plan.declared.supports_artifacts,
-        }),
+        })),
     }
 }

@@ -127,7 +127,7 @@ impl Reading {
         let mut answer = v1::WaitInvocationResponse {
             done: terminal.is_some(),
             invocation: Some((&*record).into()),
-            result: terminal.as_ref().map(encode::result),
+            result: terminal.as_ref().map(|terminal| Box::new(encode::result(terminal))),
             formed: None,
         };
         let beside = answer.encoded_len();

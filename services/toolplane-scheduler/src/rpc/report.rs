@@ -183,10 +183,13 @@ impl CallReports {
     }
 
     /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
-    pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), RecordError> {
+    pub(super) async fn done(
+        &self,
+        lease: LeaseKey,
+        outcome: Option<Box<v1::ExecutionOutcome>>,
+    ) -> Result<(), RecordError> {
         let left_out = self.news.end(lease.lease_id.as_str());
-        let outcome = outcome.map(|outcome| v1::ExecutionOutcome { site: Some(self.link.site()), ..outcome });
-        let answer = match self.parts.endings.take(&lease, outcome, left_out).await? {
+        let answer = match self.parts.endings.take(&lease, outcome, Some(self.link.site()), left_out).await? {
             ReportReceipt::Stored => WorkerMessage::DoneAcknowledged { lease },
             ReportReceipt::Fenced => LeaseMessage::Fenced { lease }.into(),
             ReportReceipt::Taken => return Ok(()),

@@ -28,7 +28,7 @@ async fn asking(files: &[std::path::PathBuf], after: &[&str]) -> World {
 impl World {
     /// The question about the result of a call whose worker reported this.
     async fn held(&self, lease: &LeaseKey, outcome: v1::ExecutionOutcome) -> String {
-        assert_eq!(self.endings.take(lease, Some(outcome), 0).await.unwrap(), ReportReceipt::Stored);
+        assert_eq!(self.endings.take(lease, Some(Box::new(outcome)), None, 0).await.unwrap(), ReportReceipt::Stored);
         let record = self.record(&lease.invocation_id).await;
         assert_eq!((record.status, record.lease.is_none()), (InvocationStatus::PostHooksRunning, true));
         let named = |said: &SmolStr| said.strip_prefix("ask:question:").map(str::to_owned);

@@ -71,7 +71,7 @@ impl World {
 
     /// The result of a call whose worker reported this.
     pub(super) async fn ended(&self, lease: &LeaseKey, outcome: v1::ExecutionOutcome) -> ToolResult {
-        assert_eq!(self.endings.take(lease, Some(outcome), 0).await.unwrap(), ReportReceipt::Stored);
+        assert_eq!(self.endings.take(lease, Some(Box::new(outcome)), None, 0).await.unwrap(), ReportReceipt::Stored);
         let terminal = |record: &Invocation| record.status.is_terminal();
         self.until_it(&lease.invocation_id, terminal).await.expect("an end");
         self.result(&lease.invocation_id).await
@@ -143,7 +143,10 @@ async fn a_redaction_hook_holds_for_whoever_runs_the_tool() {
     // A report of another worker about it changes nothing.
     let holder = Holder { worker_id: WorkerId::from_trusted("thief"), incarnation: None };
     let stolen = LeaseKey { holder, ..lease.clone() };
-    assert_eq!(world.endings.take(&stolen, Some(success("stolen")), 0).await.unwrap(), ReportReceipt::Fenced);
+    assert_eq!(
+        world.endings.take(&stolen, Some(Box::new(success("stolen"))), None, 0).await.unwrap(),
+        ReportReceipt::Fenced
+    );
     let result = world.ended(&lease, everywhere).await;
     assert_eq!((texts(&result.content), result.is_error), (vec!["clean"], false));
     assert_eq!(texts(&result.model_facing_content), ["clean", "ask again"]);
@@ -160,7 +163,10 @@ async fn a_redaction_hook_holds_for_whoever_runs_the_tool() {
     let asked = classes.iter().position(|class| *class == EventClass::HookPostStarted).unwrap();
     assert_eq!(classes[asked + 1], EventClass::HookPostCompleted);
     // Said once more, as after a broken stream: known, and no evidence of anything.
-    assert_eq!(world.endings.take(&lease, Some(success(SECRET)), 0).await.unwrap(), ReportReceipt::Stored);
+    assert_eq!(
+        world.endings.take(&lease, Some(Box::new(success(SECRET))), None, 0).await.unwrap(),
+        ReportReceipt::Stored
+    );
     world.kept_secret(&lease.invocation_id).await;
 }
 
@@ -182,7 +188,7 @@ async fn what_was_uploaded_is_shown_to_hooks_whole_and_gone_when_they_replace_it
     let whole = format!("first line\n{SECRET}\n{}", "x".repeat(200_000));
     let payload = world.upload(&lease, &whole).await;
     let report = uploaded(&payload, "first line [...]");
-    assert_eq!(world.endings.take(&lease, Some(report), 0).await.unwrap(), ReportReceipt::Stored);
+    assert_eq!(world.endings.take(&lease, Some(Box::new(report)), None, 0).await.unwrap(), ReportReceipt::Stored);
     let told = tokio::task::spawn_blocking(move || seen.recv().unwrap()).await.unwrap();
     let shown = ContentBlock::try_from(told.content[0].clone()).unwrap();
     assert_eq!((told.content.len(), texts(&[shown])[0]), (1, whole.as_str()), "the whole in the place of its preview");
@@ -280,8 +286,9 @@ async fn an_ending_nobody_asks_hooks_about_any_more_is_taken_over() {
         let due_at = world.parts.calls.now().await.unwrap().plus_millis(600_000);
         let command =
             |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at, question: None };
-        let ending = StoredReport { outcome: Some(success(SECRET)), progress_left_out: 7, ..Default::default() };
-        let attached = Attached { ending: Some(ending.to_bytes()), ..Attached::default() };
+        let ending =
+            StoredReport { outcome: Some(Box::new(success(SECRET))), progress_left_out: 7, ..Default::default() };
+        let attached = Attached { ending: Some(ending.to_bytes(None)), ..Attached::default() };
         world.parts.calls.command_with(&lease.call(), attached, command).await.unwrap();
         for _ in 0..takes {
             let take = |_: &Invocation| Command::TakeHooks { due_at, alone: true };

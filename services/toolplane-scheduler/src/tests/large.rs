@@ -334,7 +334,7 @@ async fn a_report_that_says_too_much_beside_its_outputs_cannot_be_read() {
             error: Some(error),
             ..Default::default()
         };
-        world.endings.take(&lease, Some(reported), 0).await.unwrap();
+        world.endings.take(&lease, Some(Box::new(reported)), None, 0).await.unwrap();
         let code = world.code(&record.invocation_id).await;
         assert_eq!(code, if bytes == 200_000 { "tool.broken" } else { "result.mapping_failed" });
     }

@@ -131,7 +131,7 @@ impl Calls {
             };
             result = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner().result;
         }
-        let result = result.unwrap_or_default();
+        let result = *result.unwrap_or_default();
         match result.error.clone().filter(|_| result.is_error) {
             None => Ok(Called { invocation_id, result }),
             Some(error) => Err(match ToolError::try_from(error) {

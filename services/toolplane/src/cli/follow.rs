@@ -45,7 +45,7 @@ pub(crate) async fn call(
                 }
                 deliver(&message.events, &mut next, on_step);
                 if let Some(result) = message.result {
-                    return Ok(result);
+                    return Ok(*result);
                 }
             }
             Ok(None) => break,
@@ -102,7 +102,7 @@ async fn watch_once(
         message.formed.iter().for_each(|formed| on_step(CallUpdate::Formed(formed)));
         deliver(&message.events, next, on_step);
         if message.result.is_some() {
-            return Ok(message.result);
+            return Ok(message.result.map(|result| *result));
         }
     }
     Ok(None)

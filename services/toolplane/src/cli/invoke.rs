@@ -106,7 +106,7 @@ async fn submit(
     let invocation = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     let (id, ended) = (invocation.invocation_id.clone(), invocation.ended_at.is_some());
     if out.json() {
-        calls::print_record(invocation, out)?;
+        calls::print_record(*invocation, out)?;
     } else {
         out.line(&id)?;
         let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };

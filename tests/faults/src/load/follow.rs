@@ -47,7 +47,7 @@ impl Load {
             match tokio::time::timeout(Duration::from_secs(3), asked).await {
                 Ok(Ok(answer)) => {
                     if let Some(result) = answer.into_inner().result {
-                        return Some(result);
+                        return Some(*result);
                     }
                 }
                 _ => toolplane_wait::pause(PAUSE, "callers come back after a while").await,
@@ -102,7 +102,7 @@ impl Load {
         };
         let patience = until.saturating_duration_since(Instant::now());
         let result = tokio::time::timeout(patience, followed).await.ok().flatten();
-        (seqs, result)
+        (seqs, result.map(|result| *result))
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn take(worker: &Arc<Worker>, channel: &Channel, lease: v1::LeaseRef,
         let ending = run(&worker, &channel, &lease, &dispatch, &taken.stop).await;
         let Some(outcome) = outcome(&worker, &lease, &dispatch, ending, begun) else { return };
         point("worker.before_done");
-        let done = v1::ExecutionDone { lease: Some(lease.clone()), outcome: Some(outcome) };
+        let done = v1::ExecutionDone { lease: Some(lease.clone()), outcome: Some(Box::new(outcome)) };
         if worker.held.end(&lease, done) {
             toolplane_wait::pause(Duration::from_millis(5), "the report leaves before the worker dies").await;
             point("worker.after_done");

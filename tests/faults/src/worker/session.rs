@@ -97,7 +97,7 @@ fn obey(worker: &Arc<Worker>, channel: &Channel, command: Command) -> bool {
     match command {
         Command::Offer(offer) => {
             if let (Some(lease), Some(dispatch)) = (offer.lease, offer.dispatch) {
-                execution::take(worker, channel, lease, dispatch);
+                execution::take(worker, channel, lease, *dispatch);
             }
         }
         Command::StartGranted(granted) => granted.lease.iter().for_each(|lease| worker.held.granted(lease)),

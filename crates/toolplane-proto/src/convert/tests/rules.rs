@@ -158,7 +158,7 @@ fn debug_shows_no_secrets() {
         structured_content: Some(inline(br#"{"password":"hunter2"}"#)),
         ..Default::default()
     };
-    let done = v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) };
+    let done = v1::ExecutionDone { lease: Some(lease), outcome: Some(Box::new(outcome)) };
     let text = format!("{done:?} {:?}", v1::LogBlock { text: "hunter2".to_owned(), stream: "stderr".to_owned() });
     assert!(!text.contains("hunter2"), "{text}");
     assert!(text.contains("inv-1#2"), "{text}");

@@ -1,5 +1,7 @@
 //! Invocations, mutations, hooks, progress and events.
 
+use std::sync::Arc;
+
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::event::{LogEvent, ToolEvent};
@@ -115,13 +117,13 @@ fn execution() -> ExecutionEvidence {
             sandboxed: true,
             sandbox_profile: "default".to_owned(),
         }),
-        site: Some(ExecutionSite {
+        site: Some(Arc::new(ExecutionSite {
             worker_id: id("worker-1"),
             incarnation: "0197".into(),
             worker_version: "0.1.0".into(),
             image: "registry.example/worker@sha256:44".into(),
             sandbox: Some(sandbox),
-        }),
+        })),
         status: ResultStatus::Succeeded,
         started_at: Some(at(20)),
         duration_ms: 10,

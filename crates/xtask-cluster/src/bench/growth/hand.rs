@@ -65,7 +65,7 @@ impl Hand {
             ..Default::default()
         };
         let said = Instant::now();
-        say(&self.reports, Report::Done(v1::ExecutionDone { lease, outcome: Some(outcome) })).await?;
+        say(&self.reports, Report::Done(v1::ExecutionDone { lease, outcome: Some(Box::new(outcome)) })).await?;
         Ok(said)
     }
 }

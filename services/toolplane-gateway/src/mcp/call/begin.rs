@@ -173,7 +173,7 @@ async fn accept(x: &Arc<Exchange>, mut begun: Begun, spec: v1::InvocationSpec) -
     match (ended, call) {
         (Some(ended), _) => result::reply(x, &begun, &ended).await,
         (None, Some(call)) if x.client.can.tasks => task::begin(x, &begun, &call),
-        (None, call) => follow(x, begun, call).await,
+        (None, call) => follow(x, begun, call.map(|call| *call)).await,
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Part {
     pub(super) events: Vec<v1::Event>,
     /// The same in the form that was asked for.
     pub(super) formed: Vec<v1::Formed>,
-    pub(super) result: Option<v1::ToolResult>,
+    pub(super) result: Option<Box<v1::ToolResult>>,
 }
 
 #[expect(
@@ -51,10 +51,10 @@ impl Part {
 
 /// `formed`, the `events` it tells, and then `result`, in order: what one message each holds. Never nothing. A reader goes on after
 /// the last event it has, so what it missed of a form is told again.
-pub(super) fn parts(events: Vec<v1::Event>, formed: Vec<v1::Formed>, result: Option<v1::ToolResult>) -> Vec<Part> {
+pub(super) fn parts(events: Vec<v1::Event>, formed: Vec<v1::Formed>, result: Option<Box<v1::ToolResult>>) -> Vec<Part> {
     let told = formed.into_iter().map(Told::Formed).chain(events.into_iter().map(Told::Event));
     let mut parts: Vec<Part> = split(told, Told::encoded_len).into_iter().map(Part::of).collect();
-    let bytes = result.as_ref().map_or(0, Message::encoded_len);
+    let bytes = result.as_deref().map_or(0, Message::encoded_len);
     match parts.last_mut().filter(|last| last.encoded_len() + bytes <= FULL_BYTES) {
         Some(last) => last.result = result,
         None => parts.push(Part { result, ..Part::default() }),
@@ -70,8 +70,8 @@ mod tests {
         v1::Event { sequence, subject: "x".repeat(bytes), ..v1::Event::default() }
     }
 
-    fn result(bytes: usize) -> v1::ToolResult {
-        v1::ToolResult { ui_facing_summary: "x".repeat(bytes), ..v1::ToolResult::default() }
+    fn result(bytes: usize) -> Box<v1::ToolResult> {
+        Box::new(v1::ToolResult { ui_facing_summary: "x".repeat(bytes), ..v1::ToolResult::default() })
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             let parts = parts(log.clone(), Vec::new(), Some(result(bytes)));
             assert_eq!(parts.len(), messages);
             for part in &parts {
-                assert!(part.encoded_len() + part.result.as_ref().map_or(0, Message::encoded_len) <= FULL_BYTES);
+                assert!(part.encoded_len() + part.result.as_deref().map_or(0, Message::encoded_len) <= FULL_BYTES);
             }
             let told = parts.iter().flat_map(|part| part.events.iter().map(|event| event.sequence));
             assert!(told.eq(1..=256), "without gap or repetition");
