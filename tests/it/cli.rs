@@ -69,6 +69,8 @@ async fn exit_codes_and_records() {
     assert!(extended.contains("loaded    native.echo") && extended.contains("deferred  text.word_count"), "{extended}");
     assert!(shell.says(1, &["unload", surface, "native.echo", "native.ecko"]).contains("native.echo  deferred"));
     assert!(shell.says(0, &["surface", "show", surface]).contains("deferred  native.echo"));
+    let since = shell.says(0, &["surface", "watch", surface, "--from-revision", "1", "--limit", "1"]);
+    assert!(since.contains("added    native.echo  deferred"), "{since}");
     assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 3"));
     assert!(!shell.says(0, &["surface", "ls"]).contains(surface));
     let gone = shell.run(&["invoke", "native.echo", "--surface", surface, "-i", input]);

@@ -6,6 +6,7 @@ mod names;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 
 use toolplane_records::alias;
@@ -18,7 +19,7 @@ pub use self::groups::Group;
 use self::groups::Groups;
 pub(crate) use self::names::own_names;
 use self::names::{Claims, ToolNames};
-use crate::history::{Drift, History, Since};
+use crate::history::{Drift, History, Past, Since};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::index::SearchIndex;
@@ -101,7 +102,7 @@ impl CatalogEntry {
         if self.since.created > revision {
             return None;
         }
-        self.history.at(revision).map(|(_, traits)| traits.unwrap_or(&self.traits))
+        self.history.at(revision).map(|past| past.traits.unwrap_or(&self.traits))
     }
 
     /// The declaration that was in force at a revision of the catalog, the first one for a tool that came later; nothing
@@ -111,13 +112,39 @@ impl CatalogEntry {
         if self.since.declared <= revision {
             return Some(self.tool.digest());
         }
-        self.history.at(revision).map(|(digest, _)| digest)
+        self.history.at(revision).map(|past| past.digest)
+    }
+
+    /// The tool at a revision of the catalog.
+    pub(crate) fn at(&self, revision: u64) -> Then<'_> {
+        let now = Past { digest: self.tool.digest(), name: self.tool.full_name(), traits: None };
+        let past = match self.since {
+            since if since.declared <= revision => Some(now),
+            since if since.created > revision => return Then::Absent,
+            _ => self.history.at(revision),
+        };
+        past.map_or(Then::Forgotten, |past| Then::There {
+            digest: past.digest,
+            name: if past.name.is_empty() { now.name } else { past.name },
+            traits: past.traits.unwrap_or(&self.traits),
+        })
     }
 
     /// The tool's id.
     pub fn tool_id(&self) -> &ToolId {
         &self.tool.registration().declaration.tool_id
     }
+}
+
+/// What a tool was at a revision of the catalog.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Then<'a> {
+    /// There was no such tool.
+    Absent,
+    /// It is too long ago to be known.
+    Forgotten,
+    /// It was declared so.
+    There { digest: Digest, name: &'a str, traits: &'a Traits },
 }
 
 /// Where a name leads.
@@ -178,6 +205,8 @@ pub struct Catalog {
     similar: Arc<NameIndex>,
     index: SearchIndex,
     groups: Groups,
+    /// The tools by the revision at which their present declarations came. Always `Some`, like those of a group.
+    declared: BTreeSet<(u64, Option<ToolId>)>,
     /// How many changes there were of all tools that are here.
     changes: u64,
     /// The newest revision that any tool names.
@@ -261,8 +290,10 @@ impl Catalog {
         if let Some(before) = self.entries.get(&tool_id) {
             self.names.remove(before.tool.registration());
             self.groups.remove(&before.traits, before.since.traits, &tool_id);
+            self.declared.remove(&(before.since.declared, Some(tool_id.clone())));
             self.changes = self.changes.saturating_sub(before.revision);
         }
+        self.declared.insert((change.since.declared, Some(tool_id.clone())));
         self.names.insert(registration);
         Arc::make_mut(&mut self.similar).put(&change.tool);
         self.changes += change.revision;
@@ -332,6 +363,18 @@ impl Catalog {
     /// How often any tool here was changed: the same in every process that knows the same tools, and after a restart.
     pub fn revision(&self) -> u64 {
         self.changes.max(self.newest)
+    }
+
+    /// The tools whose present declarations came behind this one, in the order in which they came.
+    pub(crate) fn declared_behind(&self, last: (u64, Option<ToolId>)) -> impl Iterator<Item = &CatalogEntry> {
+        let later = self.declared.range((Excluded(last), Unbounded));
+        later.filter_map(|(_, id)| self.entries.get(id.as_ref()?))
+    }
+
+    /// Every tool behind one, by id.
+    pub(crate) fn entries_behind(&self, last: Option<ToolId>) -> impl Iterator<Item = &CatalogEntry> {
+        let behind = self.entries.range((last.map_or(Unbounded, Excluded), Unbounded));
+        behind.map(|(_, entry)| entry)
     }
 
     /// The tools by what surfaces look at, in no order.

@@ -44,6 +44,17 @@ struct Version {
     traits: Option<Box<Traits>>,
 }
 
+/// A declaration a tool had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Past<'h> {
+    /// Of the whole registration.
+    pub(crate) digest: Digest,
+    /// The full name it had then; empty where that is not known.
+    pub(crate) name: &'h str,
+    /// What surfaces looked at, where that is known to be something else than now.
+    pub(crate) traits: Option<&'h Traits>,
+}
+
 /// At which revisions of its catalog a tool changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Since {
@@ -129,14 +140,14 @@ impl History {
         self.0.iter().map(|version| version.name.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// The digest of the declaration before the present one that was in force at a revision of the catalog, and what
-    /// surfaces looked at in it where that is known to be something else than now; nothing when that is too long ago.
-    pub(crate) fn at(&self, revision: u64) -> Option<(Digest, Option<&Traits>)> {
+    /// The declaration before the present one that was in force at a revision of the catalog; nothing when that is too long
+    /// ago.
+    pub(crate) fn at(&self, revision: u64) -> Option<Past<'_>> {
         let mut traits = None;
         for version in &self.0 {
             traits = version.traits.as_deref().or(traits);
             if version.from <= revision {
-                return Some((version.digest, traits));
+                return Some(Past { digest: version.digest, name: &version.name, traits });
             }
         }
         None

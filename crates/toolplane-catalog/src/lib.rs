@@ -32,9 +32,10 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    BlockedName, DeferPolicy, Extension, IndexedSurface, LiveSurface, LoadOutcome, Misnamed, ModelCapabilities,
-    NotExtended, Position, Resolution, RoleConstraints, Shut, SurfaceCounts, SurfaceRequest, SurfaceTool, filled, load,
-    resolve, select, similar_in, unload,
+    BlockedName, CatalogDifference, DeferPolicy, DifferenceKind, DifferencePart, Extension, IndexedSurface,
+    LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Moment, NoMoment, NotExtended, NotedTool, Position,
+    Progress, Resolution, RoleConstraints, ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool,
+    SurfaceWatcher, ToolDifference, filled, load, resolve, select, similar_in, unload,
 };
 pub use traits::Traits;
 pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};

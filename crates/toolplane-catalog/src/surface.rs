@@ -1,11 +1,14 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
 mod copied;
+mod difference;
 mod extend;
 mod indexed;
 mod live;
 mod load;
 mod misnamed;
+mod moment;
+mod noted;
 mod record;
 mod request;
 mod resolve;
@@ -13,15 +16,20 @@ mod resolve;
 mod tests;
 mod tools;
 mod visibility;
+mod watching;
 
+pub use difference::{DifferenceKind, ShownTool, Sight, ToolDifference};
 pub use extend::{Extension, NotExtended};
 pub use indexed::IndexedSurface;
 pub use live::{LiveSurface, select};
 pub use load::{LoadOutcome, load, unload};
 pub use misnamed::Misnamed;
+pub use moment::{Moment, NoMoment};
+pub use noted::{CatalogDifference, NotedTool};
 pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
 pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};
+pub use watching::{DifferencePart, Progress, SurfaceWatcher};

@@ -300,9 +300,18 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
         inside.unload("nothing.of_this_name")
     small = tools.surface(tools=[f"{served.namespace}.add"])
     before = len(small.list())
+    changes = small.watch_surface()
+    begin = next(changes)
     small.extend_surface(namespaces=[served.namespace])
     assert before == 1 and len(small.list()) > 1
+    came = next(changes)
+    assert begin.tools == () and {(one.kind, one.state) for one in came.tools} == {("added", "deferred")}
+    assert len(came.tools) == len(small.list()) - 1 and came.revision > begin.revision
+    small.unload(f"{served.namespace}.add")
+    later = next(small.watch_surface(came.moment))
+    assert [(one.name, one.state_before, one.state) for one in later.tools] == [(f"{served.namespace}.add", "loaded", "deferred")]
     small.delete_surface()
+    assert next(changes) == later and next(changes, None) is None, "it ends with the surface"
     inside.delete_surface()
     inside.delete_surface()
     with pytest.raises(RequestRefused) as refused:

@@ -5,6 +5,7 @@
  */
 
 export { type BatchNews, type BatchOptions } from "./batch.js";
+export { type SurfaceChange, type ToolChange, type WatchSurfaceOptions } from "./changes.js";
 export { type ConnectionOptions } from "./connection.js";
 export {
   AnswerRefusedError,

@@ -1,6 +1,7 @@
 /** The agent's side: tools that are called by name. */
 
 import { batchNews, type BatchNews, type BatchOptions } from "./batch.js";
+import { surfaceChanges, type SurfaceChange, type WatchSurfaceOptions } from "./changes.js";
 import { Connection, readSettings, type ConnectionOptions } from "./connection.js";
 import { Call, canceled, waited, type Following } from "./follow.js";
 import type { Batch } from "./gen/toolplane/v1/batch.js";
@@ -234,6 +235,14 @@ export class Tools {
   /** Adds tools and namespaces to the surface that calls are made in. */
   async extendSurface(by: surfaces.SurfaceExtension): Promise<void> {
     await surfaces.extendSurface(this.#connection, this.surfaceId, by);
+  }
+
+  /**
+   * What changes about the surface that calls are made in, until it is deleted: tools that come, go, are loaded or declared anew. Without
+   * `from`, the first change has no tools and says where it begins: of what is read after it, nothing is missed.
+   */
+  watchSurface(options: WatchSurfaceOptions = {}): AsyncGenerator<SurfaceChange, void, void> {
+    return surfaceChanges(this.#connection, this.surfaceId, options);
   }
 
   /** Deletes the surface that calls are made in, if it is there. Calls that were made in it stay; new ones are refused. */

@@ -10,6 +10,7 @@ mod shown;
 mod surfaces;
 mod sync;
 mod tools;
+mod watch;
 
 use std::pin::Pin;
 
@@ -25,6 +26,7 @@ type Answer<T> = Result<Response<T>, Status>;
 
 #[tonic::async_trait]
 impl SurfaceService for SurfaceApi {
+    type WatchSurfaceStream = Pin<Box<dyn Stream<Item = Result<v1::WatchSurfaceResponse, Status>> + Send>>;
     type SyncCatalogStream = Pin<Box<dyn Stream<Item = Result<v1::SyncCatalogResponse, Status>> + Send>>;
 
     async fn register_tools(&self, request: Request<v1::RegisterToolsRequest>) -> Answer<v1::RegisterToolsResponse> {
@@ -64,6 +66,10 @@ impl SurfaceService for SurfaceApi {
         request: Request<v1::ListSurfaceToolsRequest>,
     ) -> Answer<v1::ListSurfaceToolsResponse> {
         Ok(shown::list(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn watch_surface(&self, request: Request<v1::WatchSurfaceRequest>) -> Answer<Self::WatchSurfaceStream> {
+        Ok(watch::watch(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_surfaces(&self, request: Request<v1::ListSurfacesRequest>) -> Answer<v1::ListSurfacesResponse> {

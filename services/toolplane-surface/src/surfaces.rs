@@ -6,6 +6,7 @@ mod delete;
 mod discover;
 mod offered;
 mod told;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 

@@ -1,21 +1,28 @@
 //! A surface as it is stored, at one version.
 
+use std::sync::Arc;
+
 use toolplane_catalog::IndexedSurface;
 
 /// A surface at one version.
 #[derive(Debug)]
 pub(crate) struct View {
-    indexed: IndexedSurface,
+    indexed: Arc<IndexedSurface>,
     /// The record's version in the store; 0 where there is no record.
     version: u64,
 }
 
 impl View {
     pub(crate) fn new(indexed: IndexedSurface, version: u64) -> Self {
-        Self { indexed, version }
+        Self { indexed: Arc::new(indexed), version }
     }
 
     pub(crate) fn indexed(&self) -> &IndexedSurface {
+        &self.indexed
+    }
+
+    /// The surface, for who keeps it.
+    pub(crate) fn shared(&self) -> &Arc<IndexedSurface> {
         &self.indexed
     }
 

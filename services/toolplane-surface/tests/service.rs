@@ -25,3 +25,5 @@ mod surfaces;
 mod sync;
 #[path = "service/takeover.rs"]
 mod takeover;
+#[path = "service/watch.rs"]
+mod watch;

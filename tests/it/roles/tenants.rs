@@ -150,6 +150,7 @@ async fn others(globex: &Clients, own: &Things) {
         namespaces: vec!["x".to_owned()],
         ..Default::default()
     });
+    hidden!(client, watch_surface, surface, |i| v1::WatchSurfaceRequest { surface_id: i, ..Default::default() });
     hidden!(client, delete_surface, surface, |i| v1::DeleteSurfaceRequest { surface_id: i });
     hidden!(client, search_tools, surface, |i| v1::SearchToolsRequest {
         surface_id: i,

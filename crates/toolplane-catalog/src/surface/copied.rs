@@ -9,11 +9,16 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
 use toolplane_records::vocabulary::HiddenReason;
 
+use super::difference::Sight;
 use super::resolve::Availability;
 use super::tools::{Shut, SurfaceTool};
 use super::visibility::{Hiding, hidden_now, hidden_tool};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::history::Drift;
+
+/// What is said of a tool that the surface has not.
+const OUTSIDE: &str = "is not part of this surface, which stays as it was made; it was registered later, or the surface was made for \
+                       other tools: make a surface with it (CreateSurface)";
 
 /// Such a surface, and where each of its tools is.
 #[derive(Clone, Debug)]
@@ -148,12 +153,21 @@ impl CopiedSurface {
                 Some(deferred.pending_provider_or_server.as_str()).filter(|provider| !provider.is_empty()),
             ),
             Membership::Hidden(..) | Membership::Outside => {
-                let message = "is not part of this surface, which stays as it was made; it was registered later, or the \
-                               surface was made for other tools: make a surface with it (CreateSurface)";
-                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, message.to_owned());
+                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, OUTSIDE.to_owned());
                 Availability::Hidden(Hiding::Excluded, tool)
             }
         }
+    }
+
+    /// What the surface makes of the tool at a revision of the catalog.
+    pub(super) fn seen(&self, entry: &CatalogEntry, at: u64) -> Sight {
+        Sight::of(entry.at(at), |traits| match (self.place(entry.tool_id()), hidden_now(traits)) {
+            (Membership::Hidden(hiding, tool), _) => Err((hiding, tool.reason, tool.message.clone())),
+            (Membership::Outside, _) => Err((Hiding::Excluded, HiddenReason::NotSelected, OUTSIDE.to_owned())),
+            (_, Some(why)) => Err(why),
+            (Membership::Loaded(tool), None) => Ok(Some(tool.digest)),
+            (Membership::Deferred(_), None) => Ok(None),
+        })
     }
 
     /// The surface after these tools were loaded; one that was loaded before is known by its new declaration, at its place.

@@ -1,5 +1,7 @@
 //! A surface that is at hand: where each tool is in it is a matter of one look.
 
+mod moments;
+
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -9,7 +11,7 @@ use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
-use super::live::{FORM, LiveSurface, Place};
+use super::live::{FORM, LiveSurface, OUTSIDE, Place};
 use super::record::deferred_ref;
 use super::resolve::Availability;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
@@ -211,9 +213,7 @@ impl IndexedSurface {
                 drift => Availability::Stale(drift),
             },
             Place::Outside => {
-                let message = "is not part of this surface, which was made for other tools: make a surface with it \
-                               (CreateSurface)";
-                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, message.to_owned());
+                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, OUTSIDE.to_owned());
                 Availability::Hidden(Hiding::Excluded, tool)
             }
         }

@@ -6,6 +6,7 @@
 mod judge;
 mod lists;
 mod record;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
 use toolplane_records::time::Timestamp;
 
-pub(super) use self::judge::Place;
+pub(super) use self::judge::{OUTSIDE, Place};
 pub use self::record::select;
+use self::steps::Step;
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within_any};
@@ -75,6 +77,10 @@ pub struct LiveSurface {
     added_namespaces: Arc<HashSet<String>>,
     /// How often the surface itself was changed; 1 when it is made.
     changes: u64,
+    /// What it was before the last of these changes, the oldest first.
+    steps: Vec<Step>,
+    /// Up to which revision of the catalog its log tells what that changed about it; nothing where it was never told.
+    noted: Option<u64>,
 }
 
 /// A surface as it is stored.
@@ -90,6 +96,10 @@ struct Stored {
     unloaded: BTreeSet<ToolId>,
     #[serde(default, skip_serializing_if = "nothing")]
     added: Arc<Added>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<Step>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noted: Option<u64>,
 }
 
 fn nothing(added: &Arc<Added>) -> bool {
@@ -101,19 +111,18 @@ pub(super) const FORM: u32 = 2;
 
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
-        let Stored { form: _, made, changes, loads, unloaded, added } = stored;
+        let Stored { form: _, made, changes, loads, unloaded, added, steps, noted } = stored;
         let namespaces = Arc::new(made.request.namespaces.iter().cloned().collect());
         let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
         let added_namespaces = Arc::new(added.namespaces.iter().cloned().collect());
-        Self { made, namespaces, loads, places, unloaded, added, added_namespaces, changes }
+        Self { made, namespaces, loads, places, unloaded, added, added_namespaces, changes, steps, noted }
     }
 }
 
 impl From<LiveSurface> for Stored {
     fn from(surface: LiveSurface) -> Self {
-        let LiveSurface { made, namespaces: _, loads, places: _, unloaded, added, added_namespaces: _, changes } =
-            surface;
-        Self { form: FORM, made, changes, loads, unloaded, added }
+        let LiveSurface { made, loads, unloaded, added, changes, steps, noted, .. } = surface;
+        Self { form: FORM, made, changes, loads, unloaded, added, steps, noted }
     }
 }
 
@@ -157,6 +166,8 @@ impl LiveSurface {
             loads: Vec::new(),
             unloaded: BTreeSet::new(),
             added: Arc::default(),
+            steps: Vec::new(),
+            noted: Some(catalog.revision()),
         });
         let crowded = match surface.made.request.defer {
             DeferPolicy::Auto { threshold } => {
@@ -208,7 +219,32 @@ impl LiveSurface {
 
     /// Grows with every change of the surface and of the catalog.
     pub fn revision(&self, catalog: &Catalog) -> u64 {
-        self.changes + catalog.revision().saturating_sub(self.made.as_of)
+        self.revision_at(catalog.revision())
+    }
+
+    /// What that is at a revision of the catalog.
+    pub(super) fn revision_at(&self, catalog: u64) -> u64 {
+        self.changes + catalog.saturating_sub(self.made.as_of)
+    }
+
+    /// Up to which revision of the catalog its log tells what that changed about it.
+    pub(super) fn noted(&self) -> Option<u64> {
+        self.noted
+    }
+
+    /// The same surface, whose log tells that up to what the catalog is now.
+    pub(super) fn noting(&self, catalog: &Catalog) -> Self {
+        Self { noted: Some(catalog.revision()), ..self.clone() }
+    }
+
+    /// When it was made.
+    pub(super) fn created_at(&self) -> Timestamp {
+        self.made.created_at
+    }
+
+    /// The revision of the catalog it was made at.
+    pub(super) fn begins_at(&self) -> u64 {
+        self.made.as_of
     }
 
     /// How many tools it names itself: what keeping it in memory costs.
@@ -274,7 +310,10 @@ impl LiveSurface {
 
     fn changed(&self, loads: Vec<LoadedTool>, unloaded: BTreeSet<ToolId>, added: Arc<Added>) -> Self {
         let (made, changes) = (Arc::clone(&self.made), self.changes.saturating_add(1));
-        Self::from(Stored { form: FORM, made, changes, loads, unloaded, added })
+        let (steps, noted) = (Vec::new(), self.noted);
+        let mut after = Stored { form: FORM, made, changes, loads, unloaded, added, steps, noted };
+        after.steps = steps::after(self, &after);
+        Self::from(after)
     }
 
     /// Whether it was made for all tools.

@@ -1,6 +1,7 @@
 //! Surfaces: every tool is on one list, every hidden one says why, and nothing unseen can be called.
 
 mod live;
+mod watching;
 
 use std::collections::BTreeSet;
 

@@ -123,6 +123,7 @@ impl From<&records::ToolSurface> for v1::ToolSurface {
             revision: record.revision,
             counts: Some(counts(record)),
             next_tools_token: String::new(),
+            moment: String::new(),
         }
     }
 }

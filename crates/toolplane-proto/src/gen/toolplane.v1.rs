@@ -14454,6 +14454,9 @@ pub struct ToolSurface {
     /// Where `ListSurfaceTools` continues, when the lists above are only the beginning. Empty when they are complete.
     #[prost(string, tag = "23")]
     pub next_tools_token: ::prost::alloc::string::String,
+    /// The moment this is about: `WatchSurface` goes on from it.
+    #[prost(string, tag = "24")]
+    pub moment: ::prost::alloc::string::String,
 }
 /// How many tools a surface has of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14843,6 +14846,81 @@ pub struct ListSurfaceToolsResponse {
     /// Revision of the surface this is about.
     #[prost(uint64, tag = "3")]
     pub revision: u64,
+}
+/// Asks to follow a surface.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchSurfaceRequest {
+    /// The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// The moment from which on: that of the surface as it was read (`ToolSurface.moment`), or of the last message. From now on when empty.
+    #[prost(string, tag = "2")]
+    pub from_moment: ::prost::alloc::string::String,
+    /// The revision from which on, where no moment is known; 0 without one. Of a surface that was itself changed since it was made it cannot be told
+    /// what it was at a revision: it is told anew.
+    #[prost(uint64, tag = "3")]
+    pub from_revision: u64,
+}
+/// What is different about a surface.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchSurfaceResponse {
+    /// What was known is to be forgotten: the tools from here on are all that the surface shows. So it begins where it cannot be told any
+    /// more what the surface was at the moment that was asked from.
+    #[prost(bool, tag = "1")]
+    pub anew: bool,
+    /// Tools that are shown, are not shown any more, or are shown in another way. The first message has none.
+    #[prost(message, repeated, tag = "2")]
+    pub changes: ::prost::alloc::vec::Vec<SurfaceToolChange>,
+    /// The moment this leads to. Where it is empty, the difference goes on in the next message: take the messages in together, and none of
+    /// them when the stream breaks between them. Whoever follows again asks from the last moment there was.
+    #[prost(string, tag = "3")]
+    pub moment: ::prost::alloc::string::String,
+    /// Revision of the surface at that moment.
+    #[prost(uint64, tag = "4")]
+    pub revision: u64,
+    /// Why this is the last message: `deleted`; open vocabulary. Empty in all others.
+    #[prost(string, tag = "5")]
+    pub ended: ::prost::alloc::string::String,
+}
+/// What happened to one tool in a surface.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SurfaceToolChange {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name; where it was removed, the one it had.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// What happened.
+    #[prost(enumeration = "SurfaceToolChangeKind", tag = "3")]
+    pub kind: i32,
+    /// How it is shown.
+    #[prost(enumeration = "SurfaceToolState", tag = "4")]
+    pub state: i32,
+    /// How it was.
+    #[prost(enumeration = "SurfaceToolState", tag = "5")]
+    pub state_before: i32,
+    /// `sha256:<hex>` of its whole registration; empty where it was removed.
+    #[prost(string, tag = "6")]
+    pub digest: ::prost::alloc::string::String,
+    /// The same as it was; empty where it was not shown, or where that is not known any more.
+    #[prost(string, tag = "7")]
+    pub digest_before: ::prost::alloc::string::String,
+    /// The full name it had, where it was another one.
+    #[prost(string, tag = "8")]
+    pub name_before: ::prost::alloc::string::String,
+    /// What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did.
+    #[prost(string, tag = "9")]
+    pub changed: ::prost::alloc::string::String,
+    /// Why it was removed, machine-readable; open vocabulary.
+    #[prost(string, tag = "10")]
+    pub reason: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "HiddenReason", tag = "11")]
+    pub reason_code: i32,
+    /// The same for people.
+    #[prost(string, tag = "12")]
+    pub message: ::prost::alloc::string::String,
 }
 /// Asks for a list of surfaces.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15566,6 +15644,76 @@ impl InteractionMode {
         }
     }
 }
+/// What happened to a tool in a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SurfaceToolChangeKind {
+    /// Not known.
+    Unspecified = 0,
+    /// It is loaded or deferred now, and was neither.
+    Added = 1,
+    /// It was loaded or deferred, and is not any more.
+    Removed = 2,
+    /// It is loaded or deferred in another way, or declared in another way; also where it is not known any more what it was.
+    Changed = 3,
+}
+impl SurfaceToolChangeKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED",
+            Self::Added => "SURFACE_TOOL_CHANGE_KIND_ADDED",
+            Self::Removed => "SURFACE_TOOL_CHANGE_KIND_REMOVED",
+            Self::Changed => "SURFACE_TOOL_CHANGE_KIND_CHANGED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "SURFACE_TOOL_CHANGE_KIND_ADDED" => Some(Self::Added),
+            "SURFACE_TOOL_CHANGE_KIND_REMOVED" => Some(Self::Removed),
+            "SURFACE_TOOL_CHANGE_KIND_CHANGED" => Some(Self::Changed),
+            _ => None,
+        }
+    }
+}
+/// How a surface shows a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SurfaceToolState {
+    /// It does not, or that is not known.
+    Unspecified = 0,
+    /// Its schema is visible.
+    Loaded = 1,
+    /// It can be found and loaded.
+    Deferred = 2,
+}
+impl SurfaceToolState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SURFACE_TOOL_STATE_UNSPECIFIED",
+            Self::Loaded => "SURFACE_TOOL_STATE_LOADED",
+            Self::Deferred => "SURFACE_TOOL_STATE_DEFERRED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SURFACE_TOOL_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "SURFACE_TOOL_STATE_LOADED" => Some(Self::Loaded),
+            "SURFACE_TOOL_STATE_DEFERRED" => Some(Self::Deferred),
+            _ => None,
+        }
+    }
+}
 /// Why a name cannot be called in a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -15940,6 +16088,34 @@ pub mod surface_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+        /// it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+        /// difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+        /// time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+        pub async fn watch_surface(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchSurfaceResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/WatchSurface",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "WatchSurface"));
+            self.inner.server_streaming(req, path, codec).await
+        }
         /// Lists surfaces, newest first. Of large ones only the first tools are told.
         pub async fn list_surfaces(
             &mut self,
@@ -16276,6 +16452,23 @@ pub mod surface_service_server {
             request: tonic::Request<super::ListSurfaceToolsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListSurfaceToolsResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the WatchSurface method.
+        type WatchSurfaceStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchSurfaceResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+        /// it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+        /// difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+        /// time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+        async fn watch_surface(
+            &self,
+            request: tonic::Request<super::WatchSurfaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::WatchSurfaceStream>,
             tonic::Status,
         >;
         /// Lists surfaces, newest first. Of large ones only the first tools are told.
@@ -16844,6 +17037,52 @@ pub mod surface_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/WatchSurface" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchSurfaceSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::ServerStreamingService<super::WatchSurfaceRequest>
+                    for WatchSurfaceSvc<T> {
+                        type Response = super::WatchSurfaceResponse;
+                        type ResponseStream = T::WatchSurfaceStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchSurfaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::watch_surface(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchSurfaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -31,6 +31,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.SurfaceService/UnloadTools", &[Agent, Operator]),
     ("toolplane.v1.SurfaceService/GetSurface", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListSurfaceTools", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/WatchSurface", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListSurfaces", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/SearchTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ExportSurface", &[Agent, Operator, Auditor]),

@@ -13,7 +13,7 @@ from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retri
 from toolplane._spec import unique_key
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
-from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, Tool
+from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, SurfaceChange, Tool
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import payload_pb2
 from toolplane.v1 import scheduler_policy_pb2
@@ -166,6 +166,34 @@ class CatalogFlows:
             surface_id=self._surface, tool_refs=tools, namespaces=namespaces, load=load
         )
         yield from retried(_rpc.EXTEND_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+
+    def watch_surface(self, from_moment: str) -> Flow[None]:
+        """Emits what changes about the surface of this client, from a moment on, until it is deleted."""
+        patience = Patience(self._retry, None)
+        moment = from_moment
+        while True:
+            stream = None
+            # What was not told to its end is told again by the next stream.
+            parts: list[Any] = []
+            try:
+                request = surfaces.WatchSurfaceRequest(surface_id=self._surface, from_moment=moment)
+                stream = yield Open(_rpc.WATCH_SURFACE, request)
+                while (message := (yield Next(stream))) is not None:
+                    patience.succeeded()
+                    if message.ended:
+                        return
+                    parts.append(message)
+                    if message.moment:
+                        # Where a stream goes on after another one, its first message says nothing new.
+                        if message.moment != moment or len(parts) > 1 or message.changes or message.anew:
+                            yield Emit(SurfaceChange.of(parts))
+                        moment = message.moment
+                        parts = []
+            except errors.RequestRefused as error:
+                yield from patience.failed(error)
+            finally:
+                if stream is not None:
+                    yield Close(stream)
 
     def delete_surface(self) -> Flow[None]:
         """Deletes the surface of this client, if it is there."""

@@ -13,7 +13,7 @@ from toolplane.files import AsyncKeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, Tool
+from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, Tool
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -218,6 +218,14 @@ class AsyncToolplane:
     ) -> None:
         """Adds tools and namespaces to the surface this client calls in. What is not in `load` is there to be found and loaded."""
         await self._driver.run(self._catalog.extend_surface(tools, namespaces, load))
+
+    def watch_surface(self, from_moment: str = "") -> AsyncIterator[SurfaceChange]:
+        """What changes about the surface this client calls in, until it is deleted: tools that come, go, are loaded or declared anew.
+
+        From a moment on that an earlier change says. Without one, the first change has no tools and says where it begins: of what
+        is read after it, nothing is missed.
+        """
+        return self._driver.iterate(self._catalog.watch_surface(from_moment))
 
     async def delete_surface(self) -> None:
         """Deletes the surface this client calls in, if it is there. Calls that were made in it stay; new ones are refused."""

@@ -164,3 +164,71 @@ def _reason(reason: search_pb2.MatchReason) -> str:
     if reason.how in ("name", "name_within"):
         return "its name"
     return f"{reason.asked} ~ {reason.found} ({reason.how})"
+
+
+_KINDS = {
+    surface_service_pb2.SURFACE_TOOL_CHANGE_KIND_ADDED: "added",
+    surface_service_pb2.SURFACE_TOOL_CHANGE_KIND_REMOVED: "removed",
+}
+_STATES = {
+    surface_service_pb2.SURFACE_TOOL_STATE_LOADED: "loaded",
+    surface_service_pb2.SURFACE_TOOL_STATE_DEFERRED: "deferred",
+}
+
+
+@dataclass(frozen=True)
+class ToolChange:
+    """What happened to a tool in a surface.
+
+    `kind` is `added`, `removed` or `changed`. `state` and `state_before` are `loaded`, `deferred` or empty; `digest` and `digest_before`
+    name its registration. `name_before` is given where it was called otherwise. `changed` says what of its schema changed since it was
+    loaded: it must be loaded again. `reason` and `message` say why it was removed.
+    """
+
+    name: str
+    tool_id: str
+    kind: str
+    state: str
+    state_before: str
+    digest: str
+    digest_before: str
+    name_before: str
+    changed: str
+    reason: str
+    message: str
+
+    @classmethod
+    def of(cls, message: surface_service_pb2.SurfaceToolChange) -> ToolChange:
+        """From its message."""
+        return cls(
+            message.name,
+            message.tool_id,
+            _KINDS.get(message.kind, "changed"),
+            _STATES.get(message.state, ""),
+            _STATES.get(message.state_before, ""),
+            message.digest,
+            message.digest_before,
+            message.name_before,
+            message.changed,
+            message.reason,
+            message.message,
+        )
+
+
+@dataclass(frozen=True)
+class SurfaceChange:
+    """What is different about a surface since the one before.
+
+    With `anew` all that was known is to be forgotten: `tools` are all that it shows. `moment` is where `watch_surface` can go on.
+    """
+
+    tools: tuple[ToolChange, ...]
+    moment: str
+    revision: int
+    anew: bool
+
+    @classmethod
+    def of(cls, parts: Sequence[surface_service_pb2.WatchSurfaceResponse]) -> SurfaceChange:
+        """From its messages, of which the last one has the moment."""
+        tools = tuple(ToolChange.of(change) for part in parts for change in part.changes)
+        return cls(tools, parts[-1].moment, parts[-1].revision, any(part.anew for part in parts))

@@ -1,6 +1,7 @@
 //! Where a stream can be taken up again: what is told with each event (`id:`), and what a caller that comes back with it is sent.
 //!
-//! Found in the messages themselves: events have a sequence, changes a revision, and the items of a batch both, call by call.
+//! Found in the messages themselves: events have a sequence, changes a revision, differences of a surface a moment, and the items of a batch
+//! the first two, call by call.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub(crate) enum Cursor {
     Sequence(u64),
     /// The revision up to which everything has been sent.
     Revision(u64),
+    /// The moment of a surface up to which everything has been sent; empty before there was one.
+    Moment(String),
     /// Of each call of a batch the next sequence, and the results that were released.
     Batch { next: BTreeMap<u32, u64>, yielded: u64 },
 }
@@ -28,6 +31,7 @@ impl Cursor {
         match () {
             () if output.get_field_by_name("items").is_some() => Self::Batch { next: BTreeMap::new(), yielded: 0 },
             () if output.get_field_by_name("events").is_some() => Self::Sequence(0),
+            () if output.get_field_by_name("moment").is_some() => Self::Moment(String::new()),
             () if output.get_field_by_name("revision").is_some() => Self::Revision(0),
             () => Self::None,
         }
@@ -39,6 +43,11 @@ impl Cursor {
             Self::None => {}
             Self::Sequence(last) => *last = (*last).max(last_sequence(message)),
             Self::Revision(last) => *last = (*last).max(number(message, "revision")),
+            Self::Moment(last) => match message.get_field_by_name("moment").as_deref() {
+                // The parts of a difference have none but the last.
+                Some(Value::String(moment)) if !moment.is_empty() => last.clone_from(moment),
+                _ => {}
+            },
             Self::Batch { next, yielded } => {
                 for item in list(message, "items") {
                     *yielded = (*yielded).max(number(&item, "yield_seq"));
@@ -60,6 +69,7 @@ impl Cursor {
                 let calls = next.iter().map(|(index, next)| format!(";{index}:{next}"));
                 Some(format!("{yielded}{}", calls.collect::<String>()))
             }
+            Self::Moment(at) => (!at.is_empty()).then(|| at.clone()),
             Self::None | Self::Batch { .. } => None,
         }
     }
@@ -72,6 +82,7 @@ impl Cursor {
         match self {
             Self::Sequence(_) => set(request, "from_seq", Value::U64(at.ok_or_else(wrong)?.saturating_add(1))),
             Self::Revision(_) => set(request, "from_revision", Value::U64(at.ok_or_else(wrong)?)),
+            Self::Moment(_) => set(request, "from_moment", Value::String(id.to_owned())),
             Self::Batch { .. } => {
                 let (yielded, next) = batch(id).ok_or_else(wrong)?;
                 let calls = cursors(request, &next).ok_or_else(unresumable)?;
@@ -162,6 +173,9 @@ mod tests {
         assert_eq!(found, Ok(("2".to_owned(), json!({"invocation_id": "inv_1", "from_seq": 3}))));
         let found = resumed("/v1/watch-approvals", &[json!({"revision": 7}), json!({})], json!({}));
         assert_eq!(found, Ok(("7".to_owned(), json!({"from_revision": 7}))));
+        let seen = [json!({"moment": "2.9", "revision": 4}), json!({"anew": true})];
+        let found = resumed("/v1/watch-surface", &seen, json!({"surface_id": "s"}));
+        assert_eq!(found, Ok(("2.9".to_owned(), json!({"surface_id": "s", "from_moment": "2.9"}))));
         let items = |items: Json| json!({ "items": items });
         let seen = [
             items(json!([{"index": 0, "events": [{"sequence": 1}]}, {"index": 2, "events": [{"sequence": 4}]}])),

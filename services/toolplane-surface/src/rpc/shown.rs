@@ -53,7 +53,7 @@ fn fits(most: usize) -> impl FnMut(&SurfaceTool) -> bool {
 }
 
 fn within(tenant: &TenantId, surface: &IndexedSurface, told: Told) -> (v1::ToolSurface, ToolSurface) {
-    let Told { head, counts, tools, next } = told;
+    let Told { head, moment, counts, tools, next } = told;
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let record = toolplane_catalog::filled(head, tools);
     let message = v1::ToolSurface {
@@ -64,6 +64,7 @@ fn within(tenant: &TenantId, surface: &IndexedSurface, told: Told) -> (v1::ToolS
             excluded: number(counts.excluded),
         }),
         next_tools_token: next.map(|next| token(tenant, surface, &next)).unwrap_or_default(),
+        moment: moment.to_string(),
         ..v1::ToolSurface::from(&record)
     };
     (message, record)

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
-use toolplane_catalog::{Catalog, Extension, IndexedSurface, Lookup, NameIndex, NotExtended, load, unload};
+use toolplane_catalog::{
+    Catalog, CatalogDifference, Extension, IndexedSurface, Lookup, NameIndex, NotExtended, load, unload,
+};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
@@ -38,7 +40,7 @@ impl Registry {
             let held = if id.is_default() {
                 registry.held(&tenant, &id).await?
             } else {
-                let decide = |before: &IndexedSurface, catalog: &Catalog, now: Timestamp| {
+                let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
                     let open = registry.open_names(&tenant, catalog, &names, now);
                     let (fresh, _) = load(before, catalog, &open, now);
                     Ok((!fresh.is_empty()).then(|| loading(before, catalog, fresh)))
@@ -59,7 +61,7 @@ impl Registry {
         }
         let registry = self.clone();
         to_the_end(async move {
-            let decide = |before: &IndexedSurface, catalog: &Catalog, _: Timestamp| {
+            let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, _: Timestamp| {
                 let gone = unload(before, catalog, &names);
                 Ok((!gone.is_empty()).then(|| unloading(before, catalog, &gone)))
             };
@@ -76,13 +78,31 @@ impl Registry {
         }
         let registry = self.clone();
         to_the_end(async move {
-            let decide = |before: &IndexedSurface, catalog: &Catalog, now: Timestamp| {
+            let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
                 let extended = before.after_extending(catalog, &by)?;
                 let open = registry.open_names(&tenant, catalog, &by.load, now);
                 let (fresh, _) = load(extended.as_ref().unwrap_or(before), catalog, &open, now);
                 Ok((extended.is_some() || !fresh.is_empty()).then(|| extending(before, extended, catalog, fresh)))
             };
             registry.change_surface(&tenant, &id, decide).await
+        })
+        .await
+    }
+
+    /// Tells the surface's log what the catalog changed about it since the log was told last; whether there was anything.
+    pub(crate) async fn note_catalog(&self, tenant: TenantId, id: SurfaceId) -> Result<bool, ApiError> {
+        let view = self.held(&tenant, &id).await?.view();
+        let owner = self.tenant(&tenant);
+        if id.is_default() || CatalogDifference::since_noted(view.shared(), &owner.catalog.read()).is_none() {
+            return Ok(false);
+        }
+        let registry = self.clone();
+        to_the_end(async move {
+            let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, _: Timestamp| {
+                let is_told = CatalogDifference::since_noted(before, catalog).is_some();
+                Ok(is_told.then(|| Change { after: IndexedSurface::clone(before), told: Vec::new() }))
+            };
+            registry.change_surface(&tenant, &id, decide).await.map(|_| true)
         })
         .await
     }
@@ -101,7 +121,7 @@ impl Registry {
         &self,
         tenant: &TenantId,
         id: &SurfaceId,
-        decide: impl Fn(&IndexedSurface, &Catalog, Timestamp) -> Result<Option<Change>, NotExtended> + Send,
+        decide: impl Fn(&Arc<IndexedSurface>, &Catalog, Timestamp) -> Result<Option<Change>, NotExtended> + Send,
     ) -> Result<Arc<Held>, ApiError> {
         for tries in 1..=ATTEMPTS {
             let held = self.held(tenant, id).await?;
@@ -110,7 +130,9 @@ impl Registry {
             let owner = self.tenant(tenant);
             let (decided, names) = {
                 let catalog = owner.catalog.read();
-                (decide(before.indexed(), &catalog, now), Arc::clone(catalog.similar()))
+                let decided = decide(before.shared(), &catalog, now);
+                let decided = decided.map(|change| change.map(|change| noting(before.shared(), &catalog, change)));
+                (decided, Arc::clone(catalog.similar()))
             };
             let Some(Change { after, told }) = decided.map_err(|why| not_extended(why, &names))? else {
                 drop(turn);
@@ -205,4 +227,15 @@ fn unloading(before: &IndexedSurface, catalog: &Catalog, gone: &[ToolId]) -> Cha
     let after = before.after_unloading(catalog, gone);
     let data = facts(&json!({ "revision": after.revision(catalog), "unloaded": gone }));
     Change { after, told: vec![(EventClass::SurfaceUpdated, data)] }
+}
+
+/// The change, and in its log before it what the catalog has changed about the surface since the log was told last. It costs no commit
+/// of its own, so what many changes of the catalog made is one entry, when the surface is next changed or followed.
+fn noting(before: &Arc<IndexedSurface>, catalog: &Catalog, change: Change) -> Change {
+    let Change { after, mut told } = change;
+    if let Some(difference) = CatalogDifference::since_noted(before, catalog) {
+        let data = json!({ "revision": before.revision(catalog), "catalog": difference });
+        told.insert(0, (EventClass::SurfaceUpdated, facts(&data)));
+    }
+    Change { after: after.noting(catalog), told }
 }

@@ -1,6 +1,6 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
-use toolplane_catalog::{IndexedSurface, Position, SurfaceCounts, SurfaceTool, Traits, filled};
+use toolplane_catalog::{IndexedSurface, Moment, Position, SurfaceCounts, SurfaceTool, Traits, filled};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::ApiError;
@@ -12,6 +12,8 @@ use crate::registry::Registry;
 pub(crate) struct Told {
     /// The surface without its tools.
     pub(crate) head: ToolSurface,
+    /// The moment this is about.
+    pub(crate) moment: Moment,
     pub(crate) counts: SurfaceCounts,
     pub(crate) tools: Vec<SurfaceTool>,
     /// Behind which tool to go on, when there are more.
@@ -56,6 +58,7 @@ impl Registry {
         let owner = self.tenant(tenant);
         let catalog = owner.catalog.read();
         let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, &shut));
+        let moment = surface.moment(&catalog);
         let (mut tools, mut more) = (Vec::new(), false);
         for tool in surface.tools(&catalog, &shut, after) {
             if !fits(&tool) {
@@ -66,6 +69,6 @@ impl Registry {
         }
         // Where not even the first one fits, it is the first one again.
         let last = tools.last().map(SurfaceTool::position).or_else(|| after.cloned());
-        Told { head, counts, next: last.filter(|_| more), tools }
+        Told { head, moment, counts, next: last.filter(|_| more), tools }
     }
 }

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use tonic::Code;
 use toolplane_backend::{Backend, Keeper};
 use toolplane_proto::v1;
+use toolplane_proto::v1::SurfaceToolState as State;
 use toolplane_proto::v1::catalog_change::Subject;
 use toolplane_proto::v1::list_events_request::Subject as LogOf;
 use toolplane_runtime::Config;
@@ -17,6 +18,7 @@ use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use crate::role::{PATIENCE, Role, changed, options, tool};
 use crate::sync::Subscriber;
+use crate::watch::Watch;
 
 /// The configuration of a role that keeps its state in this server.
 pub(crate) fn on(server: &RedisServer) -> Config {
@@ -221,4 +223,27 @@ async fn a_process_that_died_is_not_waited_for_twice() {
     one.register(vec![tool("files", "write")]).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     one.stop().await;
+}
+
+/// Who follows a surface at one process hears within a second of what another one changes, and goes on there from where it was.
+#[tokio::test]
+async fn a_surface_is_followed_at_any_process() {
+    let (_server, [one, other]) = several(&options()).await;
+    let surface = one.surface(deferred()).await.surface_id;
+    let mut watch = Watch::from(&other, &surface, "").await;
+    for round in 1..=10 {
+        one.register(vec![titled("files", "read", &format!("round {round}"))]).await.unwrap();
+        let answered = Instant::now();
+        assert_eq!(watch.change().await.name, "files.read");
+        assert!(answered.elapsed() < Duration::from_secs(1), "{:?}", answered.elapsed());
+    }
+    let moment = watch.moment.clone();
+    other.load(&surface, &["files.read"]).await;
+    let at_once = Watch::from(&one, &surface, &moment).await.change().await;
+    assert_eq!((at_once.state_before(), at_once.state()), (State::Deferred, State::Loaded));
+    assert_eq!(watch.change().await, at_once);
+    one.delete(&surface).await.unwrap();
+    assert_eq!(watch.next().await.unwrap().ended, "deleted");
+    one.stop().await;
+    other.stop().await;
 }

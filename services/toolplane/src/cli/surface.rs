@@ -1,6 +1,7 @@
 //! `toolplane surface`: the tools one session may see.
 
 pub(crate) mod shaped;
+mod watch;
 
 use clap::Subcommand;
 use toolplane_proto::v1;
@@ -30,6 +31,8 @@ pub(crate) enum SurfaceCommand {
     },
     /// Add tools and namespaces to a surface. They are deferred, unless they are to be loaded.
     Extend(ExtendArgs),
+    /// Follow what changes about a surface: tools that come, go, are loaded or declared anew.
+    Watch(watch::WatchArgs),
     /// Delete surfaces, with their logs. Calls that were made in them stay.
     Rm {
         /// Their ids.
@@ -112,6 +115,7 @@ pub(crate) async fn run(
         SurfaceCommand::Show { id } => show(id, connection, out).await,
         SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
         SurfaceCommand::Extend(args) => extend(args, connection, out).await,
+        SurfaceCommand::Watch(args) => watch::run(args, connection, out).await,
         SurfaceCommand::Rm { ids } => delete(ids, connection, out).await,
         SurfaceCommand::Export(args) => shaped::export(args, connection, out).await,
         SurfaceCommand::Calls(args) => shaped::calls(args, connection, out).await,

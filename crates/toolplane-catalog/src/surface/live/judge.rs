@@ -2,14 +2,20 @@
 
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::LoadedTool;
+use toolplane_records::vocabulary::HiddenReason;
 
 use super::LiveSurface;
 use crate::catalog::CatalogEntry;
 use crate::history::Drift;
+use crate::surface::difference::Sight;
 use crate::surface::request::{is_within, within_any};
-use crate::surface::visibility::{Hidden, hidden};
+use crate::surface::visibility::{Hidden, Hiding, hidden};
 use crate::traits::Traits;
 use crate::validate::Checked;
+
+/// What is said of a tool that the surface was not made for.
+pub(in crate::surface) const OUTSIDE: &str =
+    "is not part of this surface, which was made for other tools: make a surface with it (CreateSurface)";
 
 /// Where a tool is in a surface.
 #[derive(Clone, Debug)]
@@ -47,8 +53,13 @@ pub(super) struct ByName<'s> {
 impl LiveSurface {
     /// Where the tool is.
     pub(in crate::surface) fn place(&self, entry: &CatalogEntry) -> Place<'_> {
+        self.place_with(entry, &entry.traits)
+    }
+
+    /// Where the tool was when it had these traits.
+    fn place_with(&self, entry: &CatalogEntry, traits: &Traits) -> Place<'_> {
         let id = entry.tool_id();
-        match self.judge(&entry.traits, self.by_name(id)) {
+        match self.judge(traits, self.by_name(id)) {
             Judged::Outside => Place::Outside,
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Some(provider)),
@@ -136,8 +147,21 @@ impl LiveSurface {
     }
 
     /// The tool as it was loaded on demand.
-    fn asked(&self, id: &ToolId) -> Option<&LoadedTool> {
+    pub(super) fn asked(&self, id: &ToolId) -> Option<&LoadedTool> {
         self.places.get(id).and_then(|at| self.loads.get(*at))
+    }
+
+    /// What the surface makes of the tool at a revision of the catalog, which is not one before the surface.
+    pub(in crate::surface) fn seen(&self, entry: &CatalogEntry, at: u64) -> Sight {
+        Sight::of(entry.at(at), |traits| match self.place_with(entry, traits) {
+            Place::Outside => Err((Hiding::Excluded, HiddenReason::NotSelected, OUTSIDE.to_owned())),
+            Place::Hidden(why) => Err(why),
+            Place::Deferred(_) => Ok(None),
+            Place::Loaded => Ok(Some(match self.asked(entry.tool_id()) {
+                Some(asked) => asked.digest,
+                None => entry.digest_at(self.remembered_up_to().min(at)),
+            })),
+        })
     }
 
     /// A loaded tool: by which declaration it is known here, and what of its schema changed since.

@@ -6,7 +6,7 @@ use toolplane_records::surface::DeferredToolRef;
 use super::*;
 use crate::catalog::CatalogChange;
 
-fn retire(catalog: &mut Catalog, id: &str) {
+pub(super) fn retire(catalog: &mut Catalog, id: &str) {
     let change = catalog.plan_retire(&ToolId::from_trusted(id)).unwrap();
     catalog.apply(change);
 }
@@ -169,7 +169,7 @@ fn a_surface_of_before_is_read_and_stays_a_copy() {
     assert_eq!(rest, ["a.lazy", "a.one"]);
 }
 
-fn any_tool() -> impl Strategy<Value = Registration> {
+pub(super) fn any_tool() -> impl Strategy<Value = Registration> {
     let lifecycle = prop::sample::select(vec!["available", "deferred", "disabled", "draft", "deprecated"]);
     let wishes = prop::sample::select(vec![json!({}), json!({ "always_load": true }), json!({ "should_defer": true })]);
     let space = prop::sample::select(vec!["a", "b", "b.c"]);
@@ -183,7 +183,7 @@ fn any_tool() -> impl Strategy<Value = Registration> {
     })
 }
 
-fn any_request() -> impl Strategy<Value = SurfaceRequest> {
+pub(super) fn any_request() -> impl Strategy<Value = SurfaceRequest> {
     let spaces = prop::sample::select(vec![vec![], vec!["b"], vec!["a", "b.c"]]);
     let defer = prop::sample::select(vec![DeferPolicy::Auto { threshold: 3 }, DeferPolicy::All, DeferPolicy::None]);
     (spaces, defer, any::<bool>()).prop_map(|(spaces, defer, cannot_defer)| {
@@ -193,7 +193,7 @@ fn any_request() -> impl Strategy<Value = SurfaceRequest> {
     })
 }
 
-fn apply(catalog: &mut Catalog, tools: &[Registration]) -> Vec<CatalogChange> {
+pub(super) fn apply(catalog: &mut Catalog, tools: &[Registration]) -> Vec<CatalogChange> {
     let planned = tools.iter().filter_map(|tool| {
         let changes = catalog.plan_register(std::slice::from_ref(tool)).ok()?;
         changes.iter().cloned().for_each(|change| catalog.apply(change));

@@ -35,6 +35,19 @@ class InteractionMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     INTERACTION_MODE_INTERACTIVE: _ClassVar[InteractionMode]
     INTERACTION_MODE_NON_INTERACTIVE: _ClassVar[InteractionMode]
 
+class SurfaceToolChangeKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED: _ClassVar[SurfaceToolChangeKind]
+    SURFACE_TOOL_CHANGE_KIND_ADDED: _ClassVar[SurfaceToolChangeKind]
+    SURFACE_TOOL_CHANGE_KIND_REMOVED: _ClassVar[SurfaceToolChangeKind]
+    SURFACE_TOOL_CHANGE_KIND_CHANGED: _ClassVar[SurfaceToolChangeKind]
+
+class SurfaceToolState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SURFACE_TOOL_STATE_UNSPECIFIED: _ClassVar[SurfaceToolState]
+    SURFACE_TOOL_STATE_LOADED: _ClassVar[SurfaceToolState]
+    SURFACE_TOOL_STATE_DEFERRED: _ClassVar[SurfaceToolState]
+
 class NotCallableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     NOT_CALLABLE_KIND_UNSPECIFIED: _ClassVar[NotCallableKind]
@@ -56,6 +69,13 @@ DEFER_POLICY_NONE: DeferPolicy
 INTERACTION_MODE_UNSPECIFIED: InteractionMode
 INTERACTION_MODE_INTERACTIVE: InteractionMode
 INTERACTION_MODE_NON_INTERACTIVE: InteractionMode
+SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED: SurfaceToolChangeKind
+SURFACE_TOOL_CHANGE_KIND_ADDED: SurfaceToolChangeKind
+SURFACE_TOOL_CHANGE_KIND_REMOVED: SurfaceToolChangeKind
+SURFACE_TOOL_CHANGE_KIND_CHANGED: SurfaceToolChangeKind
+SURFACE_TOOL_STATE_UNSPECIFIED: SurfaceToolState
+SURFACE_TOOL_STATE_LOADED: SurfaceToolState
+SURFACE_TOOL_STATE_DEFERRED: SurfaceToolState
 NOT_CALLABLE_KIND_UNSPECIFIED: NotCallableKind
 NOT_CALLABLE_KIND_UNKNOWN: NotCallableKind
 NOT_CALLABLE_KIND_NOT_LOADED: NotCallableKind
@@ -314,6 +334,58 @@ class ListSurfaceToolsResponse(_message.Message):
     next_page_token: str
     revision: int
     def __init__(self, tools: _Optional[_Iterable[_Union[_surface_pb2.SurfaceTool, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class WatchSurfaceRequest(_message.Message):
+    __slots__ = ("surface_id", "from_moment", "from_revision")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_MOMENT_FIELD_NUMBER: _ClassVar[int]
+    FROM_REVISION_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    from_moment: str
+    from_revision: int
+    def __init__(self, surface_id: _Optional[str] = ..., from_moment: _Optional[str] = ..., from_revision: _Optional[int] = ...) -> None: ...
+
+class WatchSurfaceResponse(_message.Message):
+    __slots__ = ("anew", "changes", "moment", "revision", "ended")
+    ANEW_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    MOMENT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    anew: bool
+    changes: _containers.RepeatedCompositeFieldContainer[SurfaceToolChange]
+    moment: str
+    revision: int
+    ended: str
+    def __init__(self, anew: bool = ..., changes: _Optional[_Iterable[_Union[SurfaceToolChange, _Mapping]]] = ..., moment: _Optional[str] = ..., revision: _Optional[int] = ..., ended: _Optional[str] = ...) -> None: ...
+
+class SurfaceToolChange(_message.Message):
+    __slots__ = ("tool_id", "name", "kind", "state", "state_before", "digest", "digest_before", "name_before", "changed", "reason", "reason_code", "message")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STATE_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    NAME_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REASON_CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    kind: SurfaceToolChangeKind
+    state: SurfaceToolState
+    state_before: SurfaceToolState
+    digest: str
+    digest_before: str
+    name_before: str
+    changed: str
+    reason: str
+    reason_code: _vocabulary_pb2.HiddenReason
+    message: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[_Union[SurfaceToolChangeKind, str]] = ..., state: _Optional[_Union[SurfaceToolState, str]] = ..., state_before: _Optional[_Union[SurfaceToolState, str]] = ..., digest: _Optional[str] = ..., digest_before: _Optional[str] = ..., name_before: _Optional[str] = ..., changed: _Optional[str] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ListSurfacesRequest(_message.Message):
     __slots__ = ("scope", "scope_code", "page_size", "page_token")

@@ -80,6 +80,11 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsResponse.FromString,
                 _registered_method=True)
+        self.WatchSurface = channel.unary_stream(
+                '/toolplane.v1.SurfaceService/WatchSurface',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceResponse.FromString,
+                _registered_method=True)
         self.ListSurfaces = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/ListSurfaces',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfacesRequest.SerializeToString,
@@ -196,6 +201,16 @@ class SurfaceServiceServicer(object):
 
     def ListSurfaceTools(self, request, context):
         """Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchSurface(self, request, context):
+        """Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+        it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+        difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+        time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -318,6 +333,11 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.ListSurfaceTools,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsResponse.SerializeToString,
+            ),
+            'WatchSurface': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchSurface,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceResponse.SerializeToString,
             ),
             'ListSurfaces': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSurfaces,
@@ -614,6 +634,33 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/ListSurfaceTools',
             toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.ListSurfaceToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchSurface(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/WatchSurface',
+            toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.WatchSurfaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -36,6 +36,14 @@ macro_rules! unused {
 #[tonic::async_trait]
 impl SurfaceService for Fakes {
     type SyncCatalogStream = Answers<v1::SyncCatalogResponse>;
+    type WatchSurfaceStream = Answers<v1::WatchSurfaceResponse>;
+
+    async fn watch_surface(
+        &self,
+        _: Request<v1::WatchSurfaceRequest>,
+    ) -> Result<Response<Self::WatchSurfaceStream>, Status> {
+        Err(Status::unimplemented("no scheduler follows a surface"))
+    }
 
     async fn resolve_tool(
         &self,

@@ -102,6 +102,8 @@ export interface ToolSurface {
     | undefined;
   /** Where `ListSurfaceTools` continues, when the lists above are only the beginning. Empty when they are complete. */
   nextToolsToken: string;
+  /** The moment this is about: `WatchSurface` goes on from it. */
+  moment: string;
 }
 
 /** How many tools a surface has of each kind. */
@@ -370,6 +372,7 @@ function createBaseToolSurface(): ToolSurface {
     revision: 0n,
     counts: undefined,
     nextToolsToken: "",
+    moment: "",
   };
 }
 
@@ -446,6 +449,9 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     }
     if (message.nextToolsToken !== "") {
       writer.uint32(186).string(message.nextToolsToken);
+    }
+    if (message.moment !== "") {
+      writer.uint32(194).string(message.moment);
     }
     return writer;
   },
@@ -647,6 +653,14 @@ export const ToolSurface: MessageFns<ToolSurface> = {
             message.nextToolsToken = reader.string();
             continue;
           }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.moment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -697,6 +711,7 @@ export const ToolSurface: MessageFns<ToolSurface> = {
       ? SurfaceCounts.fromPartial(object.counts)
       : undefined;
     message.nextToolsToken = object.nextToolsToken ?? "";
+    message.moment = object.moment ?? "";
     return message;
   },
 };

@@ -9,8 +9,10 @@ import {
   Client,
   type ClientDuplexStream,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
   type handleBidiStreamingCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -70,6 +72,28 @@ export enum InteractionMode {
   INTERACTION_MODE_INTERACTIVE = 1,
   /** INTERACTION_MODE_NON_INTERACTIVE - No person can; tools that need a person are excluded. */
   INTERACTION_MODE_NON_INTERACTIVE = 2,
+}
+
+/** What happened to a tool in a surface. */
+export enum SurfaceToolChangeKind {
+  /** SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED - Not known. */
+  SURFACE_TOOL_CHANGE_KIND_UNSPECIFIED = 0,
+  /** SURFACE_TOOL_CHANGE_KIND_ADDED - It is loaded or deferred now, and was neither. */
+  SURFACE_TOOL_CHANGE_KIND_ADDED = 1,
+  /** SURFACE_TOOL_CHANGE_KIND_REMOVED - It was loaded or deferred, and is not any more. */
+  SURFACE_TOOL_CHANGE_KIND_REMOVED = 2,
+  /** SURFACE_TOOL_CHANGE_KIND_CHANGED - It is loaded or deferred in another way, or declared in another way; also where it is not known any more what it was. */
+  SURFACE_TOOL_CHANGE_KIND_CHANGED = 3,
+}
+
+/** How a surface shows a tool. */
+export enum SurfaceToolState {
+  /** SURFACE_TOOL_STATE_UNSPECIFIED - It does not, or that is not known. */
+  SURFACE_TOOL_STATE_UNSPECIFIED = 0,
+  /** SURFACE_TOOL_STATE_LOADED - Its schema is visible. */
+  SURFACE_TOOL_STATE_LOADED = 1,
+  /** SURFACE_TOOL_STATE_DEFERRED - It can be found and loaded. */
+  SURFACE_TOOL_STATE_DEFERRED = 2,
 }
 
 /** Why a name cannot be called in a surface. */
@@ -368,6 +392,67 @@ export interface ListSurfaceToolsResponse {
   nextPageToken: string;
   /** Revision of the surface this is about. */
   revision: bigint;
+}
+
+/** Asks to follow a surface. */
+export interface WatchSurfaceRequest {
+  /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
+  surfaceId: string;
+  /** The moment from which on: that of the surface as it was read (`ToolSurface.moment`), or of the last message. From now on when empty. */
+  fromMoment: string;
+  /**
+   * The revision from which on, where no moment is known; 0 without one. Of a surface that was itself changed since it was made it cannot be told
+   * what it was at a revision: it is told anew.
+   */
+  fromRevision: bigint;
+}
+
+/** What is different about a surface. */
+export interface WatchSurfaceResponse {
+  /**
+   * What was known is to be forgotten: the tools from here on are all that the surface shows. So it begins where it cannot be told any
+   * more what the surface was at the moment that was asked from.
+   */
+  anew: boolean;
+  /** Tools that are shown, are not shown any more, or are shown in another way. The first message has none. */
+  changes: SurfaceToolChange[];
+  /**
+   * The moment this leads to. Where it is empty, the difference goes on in the next message: take the messages in together, and none of
+   * them when the stream breaks between them. Whoever follows again asks from the last moment there was.
+   */
+  moment: string;
+  /** Revision of the surface at that moment. */
+  revision: bigint;
+  /** Why this is the last message: `deleted`; open vocabulary. Empty in all others. */
+  ended: string;
+}
+
+/** What happened to one tool in a surface. */
+export interface SurfaceToolChange {
+  /** The tool. */
+  toolId: string;
+  /** Its full name; where it was removed, the one it had. */
+  name: string;
+  /** What happened. */
+  kind: SurfaceToolChangeKind;
+  /** How it is shown. */
+  state: SurfaceToolState;
+  /** How it was. */
+  stateBefore: SurfaceToolState;
+  /** `sha256:<hex>` of its whole registration; empty where it was removed. */
+  digest: string;
+  /** The same as it was; empty where it was not shown, or where that is not known any more. */
+  digestBefore: string;
+  /** The full name it had, where it was another one. */
+  nameBefore: string;
+  /** What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did. */
+  changed: string;
+  /** Why it was removed, machine-readable; open vocabulary. */
+  reason: string;
+  /** The same as an enum. */
+  reasonCode: HiddenReason;
+  /** The same for people. */
+  message: string;
 }
 
 /** Asks for a list of surfaces. */
@@ -2855,6 +2940,396 @@ export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
     message.tools = object.tools?.map((e) => SurfaceTool.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    return message;
+  },
+};
+
+function createBaseWatchSurfaceRequest(): WatchSurfaceRequest {
+  return { surfaceId: "", fromMoment: "", fromRevision: 0n };
+}
+
+export const WatchSurfaceRequest: MessageFns<WatchSurfaceRequest> = {
+  encode(message: WatchSurfaceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    if (message.fromMoment !== "") {
+      writer.uint32(18).string(message.fromMoment);
+    }
+    if (message.fromRevision !== 0n) {
+      if (BigInt.asUintN(64, message.fromRevision) !== message.fromRevision) {
+        throw new globalThis.Error("value provided for field message.fromRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.fromRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchSurfaceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchSurfaceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fromMoment = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.fromRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WatchSurfaceRequest>): WatchSurfaceRequest {
+    return WatchSurfaceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WatchSurfaceRequest>): WatchSurfaceRequest {
+    const message = createBaseWatchSurfaceRequest();
+    message.surfaceId = object.surfaceId ?? "";
+    message.fromMoment = object.fromMoment ?? "";
+    message.fromRevision = (object.fromRevision !== undefined && object.fromRevision !== null)
+      ? BigInt(object.fromRevision)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseWatchSurfaceResponse(): WatchSurfaceResponse {
+  return { anew: false, changes: [], moment: "", revision: 0n, ended: "" };
+}
+
+export const WatchSurfaceResponse: MessageFns<WatchSurfaceResponse> = {
+  encode(message: WatchSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.anew !== false) {
+      writer.uint32(8).bool(message.anew);
+    }
+    for (const v of message.changes) {
+      SurfaceToolChange.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.moment !== "") {
+      writer.uint32(26).string(message.moment);
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.revision);
+    }
+    if (message.ended !== "") {
+      writer.uint32(42).string(message.ended);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchSurfaceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchSurfaceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.anew = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.changes.push(SurfaceToolChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.moment = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ended = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WatchSurfaceResponse>): WatchSurfaceResponse {
+    return WatchSurfaceResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WatchSurfaceResponse>): WatchSurfaceResponse {
+    const message = createBaseWatchSurfaceResponse();
+    message.anew = object.anew ?? false;
+    message.changes = object.changes?.map((e) => SurfaceToolChange.fromPartial(e)) || [];
+    message.moment = object.moment ?? "";
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.ended = object.ended ?? "";
+    return message;
+  },
+};
+
+function createBaseSurfaceToolChange(): SurfaceToolChange {
+  return {
+    toolId: "",
+    name: "",
+    kind: 0,
+    state: 0,
+    stateBefore: 0,
+    digest: "",
+    digestBefore: "",
+    nameBefore: "",
+    changed: "",
+    reason: "",
+    reasonCode: 0,
+    message: "",
+  };
+}
+
+export const SurfaceToolChange: MessageFns<SurfaceToolChange> = {
+  encode(message: SurfaceToolChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.kind !== 0) {
+      writer.uint32(24).int32(message.kind);
+    }
+    if (message.state !== 0) {
+      writer.uint32(32).int32(message.state);
+    }
+    if (message.stateBefore !== 0) {
+      writer.uint32(40).int32(message.stateBefore);
+    }
+    if (message.digest !== "") {
+      writer.uint32(50).string(message.digest);
+    }
+    if (message.digestBefore !== "") {
+      writer.uint32(58).string(message.digestBefore);
+    }
+    if (message.nameBefore !== "") {
+      writer.uint32(66).string(message.nameBefore);
+    }
+    if (message.changed !== "") {
+      writer.uint32(74).string(message.changed);
+    }
+    if (message.reason !== "") {
+      writer.uint32(82).string(message.reason);
+    }
+    if (message.reasonCode !== 0) {
+      writer.uint32(88).int32(message.reasonCode);
+    }
+    if (message.message !== "") {
+      writer.uint32(98).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SurfaceToolChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSurfaceToolChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.stateBefore = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.digestBefore = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.nameBefore = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.changed = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.reasonCode = reader.int32() as any;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SurfaceToolChange>): SurfaceToolChange {
+    return SurfaceToolChange.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SurfaceToolChange>): SurfaceToolChange {
+    const message = createBaseSurfaceToolChange();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.kind = object.kind ?? 0;
+    message.state = object.state ?? 0;
+    message.stateBefore = object.stateBefore ?? 0;
+    message.digest = object.digest ?? "";
+    message.digestBefore = object.digestBefore ?? "";
+    message.nameBefore = object.nameBefore ?? "";
+    message.changed = object.changed ?? "";
+    message.reason = object.reason ?? "";
+    message.reasonCode = object.reasonCode ?? 0;
+    message.message = object.message ?? "";
     return message;
   },
 };
@@ -6366,6 +6841,22 @@ export const SurfaceServiceService = {
       Buffer.from(ListSurfaceToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListSurfaceToolsResponse => ListSurfaceToolsResponse.decode(value),
   },
+  /**
+   * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+   * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   */
+  watchSurface: {
+    path: "/toolplane.v1.SurfaceService/WatchSurface" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchSurfaceRequest): Buffer => Buffer.from(WatchSurfaceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchSurfaceRequest => WatchSurfaceRequest.decode(value),
+    responseSerialize: (value: WatchSurfaceResponse): Buffer =>
+      Buffer.from(WatchSurfaceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchSurfaceResponse => WatchSurfaceResponse.decode(value),
+  },
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
   listSurfaces: {
     path: "/toolplane.v1.SurfaceService/ListSurfaces" as const,
@@ -6496,6 +6987,13 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   deleteSurface: handleUnaryCall<DeleteSurfaceRequest, DeleteSurfaceResponse>;
   /** Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds. */
   listSurfaceTools: handleUnaryCall<ListSurfaceToolsRequest, ListSurfaceToolsResponse>;
+  /**
+   * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+   * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   */
+  watchSurface: handleServerStreamingCall<WatchSurfaceRequest, WatchSurfaceResponse>;
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
   listSurfaces: handleUnaryCall<ListSurfacesRequest, ListSurfacesResponse>;
   /** Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md). */
@@ -6669,6 +7167,21 @@ export interface SurfaceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListSurfaceToolsResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
+   * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
+   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
+   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   */
+  watchSurface(
+    request: WatchSurfaceRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchSurfaceResponse>;
+  watchSurface(
+    request: WatchSurfaceRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchSurfaceResponse>;
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
   listSurfaces(
     request: ListSurfacesRequest,

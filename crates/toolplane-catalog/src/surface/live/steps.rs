@@ -1,0 +1,140 @@
+//! What a surface was before its last own changes: enough to say what is different since, to who saw it then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::ids::ToolId;
+use toolplane_records::surface::LoadedTool;
+
+use super::{LiveSurface, Stored};
+use crate::surface::extend::Added;
+
+/// Most tools that the remembered changes together are about.
+const MAX_TOOLS: usize = 500;
+
+/// One own change of a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Step {
+    /// Which change it is: what [`LiveSurface::changes`] says after it.
+    number: u64,
+    /// What the surface had of each tool the change is about, before it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tools: BTreeMap<ToolId, Before>,
+    /// The namespaces it brought.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    namespaces: BTreeSet<String>,
+}
+
+/// What a surface had of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Before {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loaded: Option<LoadedTool>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unloaded: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    added: bool,
+}
+
+impl Step {
+    fn len(&self) -> usize {
+        self.tools.len() + self.namespaces.len()
+    }
+}
+
+/// The steps of a surface after it changed from `before` to `after`, the oldest first. A change that is about too many tools, and what
+/// was before it, is not remembered.
+pub(super) fn after(before: &LiveSurface, after: &Stored) -> Vec<Step> {
+    let namespaces = after.added.namespaces.difference(&before.added.namespaces).cloned().collect();
+    let tools = touched(before, after).into_iter().map(|id| {
+        let had = Before {
+            loaded: before.asked(&id).cloned(),
+            unloaded: before.unloaded.contains(&id),
+            added: before.added.tools.contains(&id),
+        };
+        (id, had)
+    });
+    let step = Step { number: after.changes, tools: tools.collect(), namespaces };
+    let mut left = MAX_TOOLS;
+    let newest_first = std::iter::once(&step).chain(before.steps.iter().rev());
+    let mut kept: Vec<Step> = newest_first
+        .take_while(|step| {
+            let fits = step.len() <= left;
+            left = left.saturating_sub(step.len());
+            fits
+        })
+        .cloned()
+        .collect();
+    kept.reverse();
+    kept
+}
+
+/// The tools that a surface has in another way than before.
+fn touched(before: &LiveSurface, after: &Stored) -> BTreeSet<ToolId> {
+    let loads: BTreeMap<&ToolId, &LoadedTool> = after.loads.iter().map(|tool| (&tool.tool_id, tool)).collect();
+    let gone = before.places.keys().filter(|id| !loads.contains_key(id));
+    let come = loads.iter().filter(|(id, tool)| before.asked(id) != Some(**tool)).map(|(id, _)| *id);
+    let unloaded = before.unloaded.symmetric_difference(&after.unloaded);
+    let added = before.added.tools.symmetric_difference(&after.added.tools);
+    gone.chain(come).chain(unloaded).chain(added).cloned().collect()
+}
+
+impl LiveSurface {
+    /// The surface as it was after so many own changes; nothing where that is not remembered.
+    pub(in crate::surface) fn at(&self, changes: u64) -> Option<Self> {
+        if changes == self.changes {
+            return Some(self.clone());
+        }
+        let undone: Vec<&Step> = self.steps.iter().rev().take_while(|step| step.number > changes).collect();
+        let numbers = undone.iter().map(|step| step.number);
+        // Of a change that a process of an earlier version made nothing is remembered.
+        let all = changes < self.changes && numbers.eq((changes + 1..=self.changes).rev());
+        all.then(|| self.without(&undone, changes))
+    }
+
+    fn without(&self, undone: &[&Step], changes: u64) -> Self {
+        let (mut unloaded, mut added) = (self.unloaded.clone(), Added::clone(&self.added));
+        let mut loads: BTreeMap<ToolId, LoadedTool> =
+            self.loads.iter().map(|tool| (tool.tool_id.clone(), tool.clone())).collect();
+        for step in undone {
+            added.namespaces.retain(|namespace| !step.namespaces.contains(namespace));
+            for (id, had) in &step.tools {
+                match &had.loaded {
+                    Some(tool) => drop(loads.insert(id.clone(), tool.clone())),
+                    None => drop(loads.remove(id)),
+                }
+                put(&mut unloaded, id, had.unloaded);
+                put(&mut added.tools, id, had.added);
+            }
+        }
+        Self::from(Stored {
+            form: super::FORM,
+            made: Arc::clone(&self.made),
+            changes,
+            loads: loads.into_values().collect(),
+            unloaded,
+            added: Arc::new(added),
+            noted: self.noted,
+            steps: self.steps.iter().filter(|step| step.number <= changes).cloned().collect(),
+        })
+    }
+
+    /// The tools that this surface names in another way than `other`, one that it was or will be.
+    pub(in crate::surface) fn named_otherwise(&self, other: &Self) -> Vec<ToolId> {
+        touched(self, &Stored::from(other.clone())).into_iter().collect()
+    }
+
+    /// The namespaces it was extended by, and `before` was not.
+    pub(in crate::surface) fn namespaces_since<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = &'s str> {
+        self.added.namespaces.difference(&before.added.namespaces).map(String::as_str)
+    }
+}
+
+fn put(set: &mut BTreeSet<ToolId>, id: &ToolId, is_in: bool) {
+    if is_in {
+        set.insert(id.clone());
+    } else {
+        set.remove(id);
+    }
+}

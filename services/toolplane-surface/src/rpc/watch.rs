@@ -1,0 +1,143 @@
+//! The stream of differences of a surface.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+
+use futures_util::{Stream, stream};
+use prost::Message as _;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Status};
+use toolplane_catalog::{DifferenceKind, DifferencePart, ShownTool, Sight, ToolDifference};
+use toolplane_proto::convert::field;
+use toolplane_proto::convert::word::Word as _;
+use toolplane_proto::v1;
+use toolplane_runtime::{ApiError, Caller, page};
+
+use super::api::SurfaceApi;
+use crate::error::of_field;
+use crate::surfaces::watch::{Following, From, Told};
+
+/// Why a stream has ended: its surface is deleted.
+const DELETED: &str = "deleted";
+
+type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchSurfaceResponse, Status>> + Send>>;
+
+pub(super) async fn watch(api: &SurfaceApi, request: Request<v1::WatchSurfaceRequest>) -> Result<Updates, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let v1::WatchSurfaceRequest { surface_id, from_moment, from_revision } = request.into_inner();
+    let id = field::surface(&surface_id).map_err(of_field)?;
+    let from = match (from_moment.as_str(), from_revision) {
+        ("", 0) => From::Now,
+        ("", revision) => From::Revision(revision),
+        (_, 1..) => return Err(ApiError::invalid_argument("from_revision", "cannot be given beside `from_moment`")),
+        (moment, 0) => From::Moment(moment.parse().map_err(|_| {
+            ApiError::invalid_argument(
+                "from_moment",
+                "is no moment of a surface; take it from one, or from a message of this stream",
+            )
+        })?),
+    };
+    let following = api.registry.follow_surface(tenant, id, from).await?;
+    // At once: whoever follows knows then that nothing is missed from here on.
+    let (moment, revision) = following.reached();
+    let first = v1::WatchSurfaceResponse { moment: moment.to_string(), revision, ..Default::default() };
+    let watcher = Watcher { following, ready: VecDeque::from([first]), ended: false, stopping: api.stopping.clone() };
+    Ok(Box::pin(stream::try_unfold(watcher, |mut watcher| async move {
+        let next = watcher.next().await.map_err(Status::from)?;
+        Ok(next.map(|update| (update, watcher)))
+    })))
+}
+
+struct Watcher {
+    following: Following,
+    /// Messages of the part that was told last.
+    ready: VecDeque<v1::WatchSurfaceResponse>,
+    ended: bool,
+    stopping: CancellationToken,
+}
+
+impl Watcher {
+    /// The next message; nothing after the last one, or when the role stops.
+    async fn next(&mut self) -> Result<Option<v1::WatchSurfaceResponse>, ApiError> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Ok(Some(message));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let stopping = self.stopping.clone();
+            match stopping.run_until_cancelled(self.following.next()).await.transpose()? {
+                None => return Ok(None),
+                Some(Told::Part(part)) => self.ready = messages(part),
+                Some(Told::Deleted) => {
+                    self.ended = true;
+                    let ended = DELETED.to_owned();
+                    self.ready.push_back(v1::WatchSurfaceResponse { ended, ..Default::default() });
+                }
+            }
+        }
+    }
+}
+
+/// A part as messages, each of bounded size; the last one has the moment, if the part has it.
+fn messages(part: DifferencePart) -> VecDeque<v1::WatchSurfaceResponse> {
+    let changes = page::split(part.tools.into_iter().map(change), v1::SurfaceToolChange::encoded_len);
+    let messages = changes.into_iter().map(|changes| v1::WatchSurfaceResponse { changes, ..Default::default() });
+    let mut messages: VecDeque<v1::WatchSurfaceResponse> = messages.collect();
+    if messages.is_empty() {
+        messages.push_back(v1::WatchSurfaceResponse::default());
+    }
+    if let Some(first) = messages.front_mut() {
+        first.anew = part.anew;
+    }
+    if let (Some(last), Some((moment, revision))) = (messages.back_mut(), part.leads_to) {
+        last.moment = moment.to_string();
+        last.revision = revision;
+    }
+    messages
+}
+
+fn change(difference: ToolDifference) -> v1::SurfaceToolChange {
+    let kind = match difference.kind() {
+        DifferenceKind::Added => v1::SurfaceToolChangeKind::Added,
+        DifferenceKind::Removed => v1::SurfaceToolChangeKind::Removed,
+        DifferenceKind::Changed => v1::SurfaceToolChangeKind::Changed,
+    };
+    let ToolDifference { tool_id, name, before, now, stale } = difference;
+    let hidden = match &now {
+        Sight::NotShown { reason, message } => Some((*reason, message.clone())),
+        _ => None,
+    };
+    let (before, now) = (shown(before), shown(now));
+    let name_before = before.as_ref().map(|tool| tool.name.clone()).filter(|was| *was != name);
+    v1::SurfaceToolChange {
+        tool_id: tool_id.to_string(),
+        kind: kind.into(),
+        state: state(now.as_ref()).into(),
+        state_before: state(before.as_ref()).into(),
+        digest: now.map(|tool| tool.digest.to_string()).unwrap_or_default(),
+        digest_before: before.map(|tool| tool.digest.to_string()).unwrap_or_default(),
+        name,
+        name_before: name_before.unwrap_or_default(),
+        changed: stale.unwrap_or_default(),
+        reason: hidden.as_ref().map(|(reason, _)| reason.as_str().to_owned()).unwrap_or_default(),
+        reason_code: hidden.as_ref().map_or(0, |(reason, _)| reason.number()),
+        message: hidden.map(|(_, message)| message).unwrap_or_default(),
+    }
+}
+
+fn shown(sight: Sight) -> Option<ShownTool> {
+    match sight {
+        Sight::Shown(tool) => Some(tool),
+        Sight::NotShown { .. } | Sight::Absent | Sight::Unknown => None,
+    }
+}
+
+fn state(tool: Option<&ShownTool>) -> v1::SurfaceToolState {
+    match tool {
+        None => v1::SurfaceToolState::Unspecified,
+        Some(ShownTool { loaded: Some(_), .. }) => v1::SurfaceToolState::Loaded,
+        Some(ShownTool { loaded: None, .. }) => v1::SurfaceToolState::Deferred,
+    }
+}

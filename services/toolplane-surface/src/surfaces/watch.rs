@@ -1,0 +1,151 @@
+//! Following a surface. Whoever follows holds no queue: what it knows is a moment, and what is new is found when it can take more.
+//!
+//! The log of a surface that is followed is told what the catalog changes about it, at once and then at most every ten seconds; that of
+//! another one when it is next changed or followed.
+
+use std::future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use toolplane_catalog::{DifferencePart, Moment, Progress, SurfaceWatcher};
+use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_runtime::ApiError;
+
+use crate::cache::Held;
+use crate::error::of_store;
+use crate::follow::behind;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// Most tools of one part of a difference.
+const MAX_TOOLS: usize = 200;
+/// How long what the catalog changed is gathered before a log is told more of it.
+const GATHERED: Duration = Duration::from_secs(10);
+
+/// From where on a surface is followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum From {
+    Now,
+    Moment(Moment),
+    Revision(u64),
+}
+
+/// What is told to who follows a surface.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Part(DifferencePart),
+    /// The surface is deleted: nothing else is told.
+    Deleted,
+}
+
+/// Somebody who follows a surface.
+#[derive(Debug)]
+pub(crate) struct Following {
+    registry: Registry,
+    tenant: TenantId,
+    id: SurfaceId,
+    /// Held, so that it stays in memory as long as it is followed.
+    held: Arc<Held>,
+    watcher: SurfaceWatcher,
+    revisions: watch::Receiver<u64>,
+    /// When the log is to be told what was told to who follows; nothing where it was.
+    to_note: Option<Instant>,
+    /// When it was last told.
+    noted: Option<Instant>,
+}
+
+impl Registry {
+    /// Begins to follow a surface. Nothing that comes after this is missed.
+    pub(crate) async fn follow_surface(
+        &self,
+        tenant: TenantId,
+        id: SurfaceId,
+        from: From,
+    ) -> Result<Following, ApiError> {
+        let revisions = self.0.hub.revisions();
+        let mut held = self.held(&tenant, &id).await?;
+        if let From::Moment(moment) = from
+            && self.is_ahead(&tenant, &held.view(), moment)
+        {
+            // It was told by a process that is further than this one.
+            if self.0.followers.is_some() {
+                self.catch_up().await.map_err(behind)?;
+            }
+            self.0.surfaces.refresh(self.store(), &tenant, &id).await.map_err(of_store)?;
+            held = self.held(&tenant, &id).await?;
+        }
+        let watcher = {
+            let (surface, owner) = (Arc::clone(held.view().shared()), self.tenant(&tenant));
+            let catalog = owner.catalog.read();
+            match from {
+                From::Now => SurfaceWatcher::from_now(surface, &catalog),
+                From::Moment(moment) => SurfaceWatcher::from_moment(surface, &catalog, moment),
+                From::Revision(revision) => SurfaceWatcher::from_revision(surface, &catalog, revision),
+            }
+        };
+        let (registry, to_note, noted) = (self.clone(), Some(Instant::now()), None);
+        Ok(Following { registry, tenant, id, held, watcher, revisions, to_note, noted })
+    }
+
+    fn is_ahead(&self, tenant: &TenantId, view: &View, moment: Moment) -> bool {
+        let owner = self.tenant(tenant);
+        let now = view.indexed().moment(&owner.catalog.read());
+        moment.catalog > now.catalog || moment.changes > now.changes
+    }
+}
+
+impl Following {
+    /// The moment it begins at, with the surface's revision then.
+    pub(crate) fn reached(&self) -> (Moment, u64) {
+        self.watcher.reached()
+    }
+
+    /// What is to be told next, when there is something. Safe to drop while waiting.
+    pub(crate) async fn next(&mut self) -> Result<Told, ApiError> {
+        loop {
+            self.revisions.mark_unchanged();
+            match self.registry.held(&self.tenant, &self.id).await {
+                Ok(held) => self.held = held,
+                Err(ApiError::NotFound { .. }) => return Ok(Told::Deleted),
+                Err(error) => return Err(error),
+            }
+            let progress = {
+                let owner = self.registry.tenant(&self.tenant);
+                let catalog = owner.catalog.read();
+                self.watcher.next(self.held.view().shared(), &catalog, MAX_TOOLS)
+            };
+            match progress {
+                Progress::Part(part) => {
+                    let next = self.noted.map_or_else(Instant::now, |noted| noted + GATHERED);
+                    self.to_note.get_or_insert(next);
+                    return Ok(Told::Part(part));
+                }
+                Progress::Looking => tokio::task::yield_now().await,
+                Progress::Current => self.changed().await,
+            }
+        }
+    }
+
+    /// Waits for a change, and tells the log meanwhile when it is time.
+    async fn changed(&mut self) {
+        let due = async {
+            match self.to_note {
+                Some(due) => tokio::time::sleep_until(due).await,
+                None => future::pending().await,
+            }
+        };
+        // The hub outlives whoever follows, so it only answers with a change.
+        tokio::select! {
+            _ = self.revisions.changed() => return,
+            () = due => {}
+        }
+        let due = self.to_note.take();
+        match self.registry.note_catalog(self.tenant.clone(), self.id.clone()).await {
+            Ok(is_told) => self.noted = due.filter(|_| is_told).or(self.noted),
+            // It is told with the next change, or to the next who follows.
+            Err(error) => tracing::debug!(%error, surface = %self.id, "the log does not tell what the catalog changed"),
+        }
+    }
+}
