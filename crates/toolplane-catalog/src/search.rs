@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! text ──query──► clauses, filters ──plan──► words that stand for them ──rank──► places, best first ──answer──► matches
-//!                                   (thesaurus, typos, prefixes)         (index)          (what the surface shows)
+//!                        (thesaurus, typos, prefixes, what use taught)  (index)          (what the surface shows)
 //! ```
 
 mod answer;
 pub(crate) mod index;
+mod learned;
 mod phrases;
 mod plan;
 pub mod query;
@@ -22,6 +23,7 @@ mod typos;
 
 pub use answer::{Answer, Question, next_action, search};
 pub use index::{SearchIndex, Snapshot};
+pub use learned::{Learned, Lesson, NOTEBOOKS, Notebook, Recall, words_of};
 pub use query::{Filter, FilterKind, QueryFault};
 pub use rank::Position;
 pub use shown::{Everything, Seen, Shown};

@@ -101,12 +101,15 @@ pub struct MatchReason {
     /// The word of the tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `name` or `name_within`.
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`.
     pub how: String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`,
     /// `search_examples`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
+    /// How often questions with this word led to the tool, what is long ago counting less; only for `use`.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub times: u32,
 }
 
 /// A name that several tools of the surface have.
@@ -149,6 +152,10 @@ impl Default for SearchResult {
             provider_states: Vec::new(),
         }
     }
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 fn is_zero(number: &u64) -> bool {

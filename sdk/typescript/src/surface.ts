@@ -150,6 +150,7 @@ export async function searchTools(connection: Connection, surfaceId: string, que
 
 function reason({ asked, found, how }: MatchReason): string {
   if (how === "word") return asked;
+  if (how === "use") return `${asked} (used)`;
   return how === "name" || how === "name_within" ? "its name" : `${asked} ~ ${found} (${how})`;
 }
 

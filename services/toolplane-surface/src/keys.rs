@@ -53,6 +53,25 @@ pub(crate) fn document_part(tenant: &TenantId, digest: &Digest, part: usize) -> 
     RecordKey::new(Family::Meta, format!("document|{tenant}|{digest}|{part}"))
 }
 
+/// What use has taught of some tools of a tenant.
+pub(crate) fn learned(tenant: &TenantId, number: u8) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("learned|{tenant}|{number}"))
+}
+
+/// What is kept of what use has taught, of all tenants, by the moment it was written last.
+pub(crate) const LEARNED: &str = "learned";
+
+/// What names a record of [`learned`] in [`LEARNED`].
+pub(crate) fn learned_member(tenant: &TenantId, number: u8) -> String {
+    format!("{tenant}|{number}")
+}
+
+/// The record of a member made by [`learned_member`].
+pub(crate) fn learned_of(member: &str) -> Option<(TenantId, u8)> {
+    let (tenant, number) = member.split_once('|')?;
+    Some((TenantId::parse(tenant).ok()?, number.parse().ok()?))
+}
+
 /// Documents of all tenants, by the moment they were handed in.
 pub(crate) const DOCUMENTS: &str = "documents";
 /// Providers of all tenants.

@@ -22,6 +22,7 @@ mod events;
 mod follow;
 mod forget;
 mod keys;
+mod learning;
 mod options;
 mod providers;
 mod records;
@@ -37,5 +38,5 @@ mod view;
 
 pub use error::SurfaceError;
 pub use forget::forget;
-pub use options::{ProviderOptions, SurfaceOptions, Synonyms};
+pub use options::{LearningOptions, ProviderOptions, SurfaceOptions, Synonyms};
 pub use role::{PROGRAM, SurfaceRole, start};

@@ -22,6 +22,21 @@ pub struct SurfaceOptions {
     pub providers: ProviderOptions,
     /// Words that mean the same; those without a tenant are everybody's.
     pub synonyms: Vec<Synonyms>,
+    /// Whether the starter set of synonyms is looked at too.
+    pub starter_synonyms: bool,
+    /// What searches learn from use.
+    pub learning: LearningOptions,
+}
+
+/// What searches learn from use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LearningOptions {
+    /// Whether they do at all.
+    pub enabled: bool,
+    /// After so many days, what was learned counts half.
+    pub half_life_days: u32,
+    /// How often what is new is written into the store, and looked for there.
+    pub every: Duration,
 }
 
 /// Words that mean the same when tools are searched.
@@ -48,6 +63,12 @@ impl SurfaceOptions {
                 .iter()
                 .map(|one| Synonyms { tenant: one.tenant.clone(), words: one.words.clone() })
                 .collect(),
+            starter_synonyms: config.surface.search.starter_synonyms,
+            learning: LearningOptions {
+                enabled: config.surface.search.learning.enabled,
+                half_life_days: config.surface.search.learning.half_life_days,
+                every: Duration::from_secs(5),
+            },
         }
     }
 }

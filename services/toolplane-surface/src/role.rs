@@ -17,6 +17,7 @@ use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
 use crate::error::SurfaceError;
+use crate::learning::Learning;
 use crate::options::SurfaceOptions;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
@@ -65,7 +66,7 @@ impl SurfaceRole {
     /// - [`SurfaceError::Synonyms`] when words that are said to mean the same cannot be used.
     /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
-        let thesauri = Thesauri::of(&options.synonyms)?;
+        let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
         let registry =
             Registry::open(backend.measured(Keeper::Surface, backend.store()), options.sync_patience).await?;
         registry.join().await?;
@@ -87,11 +88,14 @@ impl SurfaceRole {
         let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
         tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
+        let learning = Learning::new(backend.measured(Keeper::Surface, backend.store()), options.learning.clone());
+        tasks.spawn("learning from use", learning.clone().follow(stop.clone()));
         let api = SurfaceApi {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
             thesauri,
+            learning,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };
@@ -155,7 +159,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 /// Checks what only this role understands in the configuration, without starting anything: the tool files must be there and
 /// readable, and synonyms must be words.
 fn check(config: &Config) -> Result<(), RoleError> {
-    Thesauri::of(&SurfaceOptions::from_config(config).synonyms)?;
+    Thesauri::of(&SurfaceOptions::from_config(config).synonyms, config.surface.search.starter_synonyms)?;
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
     }

@@ -9,7 +9,7 @@ use toolplane_records::ids::TenantId;
 use crate::error::SurfaceError;
 use crate::options::Synonyms;
 
-/// The thesaurus of each tenant: the starter set, what is said for all, and what is said for that tenant.
+/// The thesaurus of each tenant: the starter set where it is wanted, what is said for all, and what is said for that tenant.
 #[derive(Clone, Debug)]
 pub(crate) struct Thesauri {
     of_all: Arc<Thesaurus>,
@@ -18,12 +18,13 @@ pub(crate) struct Thesauri {
 
 impl Thesauri {
     /// From the configuration. Words that cannot be used are refused with their place there.
-    pub(crate) fn of(synonyms: &[Synonyms]) -> Result<Self, SurfaceError> {
+    pub(crate) fn of(synonyms: &[Synonyms], starter: bool) -> Result<Self, SurfaceError> {
         let mut groups: BTreeMap<Option<&str>, Vec<(usize, Vec<String>)>> = BTreeMap::new();
         for (index, group) in synonyms.iter().enumerate() {
             groups.entry(group.tenant.as_deref()).or_default().push((index, group.words.clone()));
         }
-        let of_all = Arc::new(joined(&Thesaurus::starter(), groups.remove(&None).unwrap_or_default())?);
+        let base = if starter { Thesaurus::starter() } else { Arc::default() };
+        let of_all = Arc::new(joined(&base, groups.remove(&None).unwrap_or_default())?);
         let mut by_tenant = BTreeMap::new();
         for (tenant, groups) in groups {
             let index = groups.first().map_or(0, |(index, _)| *index);
@@ -59,16 +60,16 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_refused_with_its_place() {
         let check = |all: &[Synonyms], told: &str| {
-            assert_eq!(Thesauri::of(all).unwrap_err().to_string(), told);
+            assert_eq!(Thesauri::of(all, true).unwrap_err().to_string(), told);
         };
         let good = synonyms(None, &["a", "b"]);
-        assert!(Thesauri::of(&[good.clone(), synonyms(Some("acme"), &["c", "d"])]).is_ok());
+        assert!(Thesauri::of(&[good.clone(), synonyms(Some("acme"), &["c", "d"])], true).is_ok());
         check(
             &[good.clone(), synonyms(Some("acme"), &["alone"])],
             "`surface.synonyms[1]`: `words` has 1 words; 2 to 32 are allowed",
         );
         assert!(
-            Thesauri::of(&[good, synonyms(Some("a b"), &["c", "d"])])
+            Thesauri::of(&[good, synonyms(Some("a b"), &["c", "d"])], true)
                 .unwrap_err()
                 .to_string()
                 .contains("[1]`: `tenant`")

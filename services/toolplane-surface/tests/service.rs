@@ -11,6 +11,8 @@
 mod catalog;
 #[path = "service/large.rs"]
 mod large;
+#[path = "service/learning.rs"]
+mod learning;
 #[path = "service/providers.rs"]
 mod providers;
 #[path = "service/role.rs"]

@@ -14,12 +14,13 @@ mod made;
 mod plain;
 mod ranking;
 mod speed;
+mod taught;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::search::{Everything, Position, Question, Snapshot, Thesaurus, search};
+use toolplane_catalog::search::{Everything, Position, Question, Recall, Snapshot, Thesaurus, search};
 use toolplane_catalog::{CatalogLimits, History, Since, Traits, validate};
 
 fn main() {
@@ -43,8 +44,17 @@ fn entry(declaration: Value) -> CatalogEntry {
 
 /// The ids of the best `limit` tools.
 fn ask(index: &Snapshot, thesaurus: &Thesaurus, text: &str, limit: usize, after: Option<&Position>) -> Vec<String> {
-    let question = Question { text, filters: &[], limit, after, thesaurus };
-    let answer = search(&Everything::default(), index, &question).expect("a question that can be read");
+    answer(index, &Question { text, filters: &[], limit, after, thesaurus, learned: None })
+}
+
+/// The same with what use has taught.
+fn ask_taught(index: &Snapshot, learned: Recall<'_>, text: &str, limit: usize) -> Vec<String> {
+    let thesaurus = &*Thesaurus::starter();
+    answer(index, &Question { text, filters: &[], limit, after: None, thesaurus, learned: Some(learned) })
+}
+
+fn answer(index: &Snapshot, question: &Question<'_>) -> Vec<String> {
+    let answer = search(&Everything::default(), index, question).expect("a question that can be read");
     answer.result.matches.iter().map(ToString::to_string).collect()
 }
 

@@ -1,4 +1,5 @@
-//! How well the right tools are found, in public sets of questions: as they are, and with one slip of the keyboard in each.
+//! How well the right tools are found, in public sets of questions: as they are, with one slip of the keyboard in each, and every
+//! second of them with what use has taught of the others.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,16 +9,17 @@ use toolplane_catalog::SearchIndex;
 use toolplane_catalog::search::Thesaurus;
 
 use crate::plain::Plain;
-use crate::{ask, entry, write};
+use crate::{ask, entry, taught, write};
 
-const DEPTH: usize = 10;
+pub(crate) const DEPTH: usize = 10;
 
 /// The best tools for a question, by place.
 type Search<'a> = &'a dyn Fn(&str) -> Vec<u32>;
 
-struct Labelled {
-    text: String,
-    relevant: Vec<u32>,
+/// A question, and the tools that are right for it.
+pub(crate) struct Labelled {
+    pub(crate) text: String,
+    pub(crate) relevant: Vec<u32>,
 }
 
 /// The mean figures of some questions, in percent.
@@ -64,14 +66,21 @@ fn measure(set: &Path, rows: &mut Vec<Value>) {
         let found = ask(&snapshot, thesaurus, query, DEPTH, None);
         found.iter().filter_map(|id| id.strip_prefix("tool_")?.parse().ok()).collect()
     };
-    for (kind, misspelt) in [("clean", false), ("one typo", true)] {
-        let searches: [(&str, Search<'_>); 3] = [
+    let learned = taught::learn(queries.iter().step_by(2));
+    let all: Vec<&Labelled> = queries.iter().collect();
+    let odd: Vec<&Labelled> = queries.iter().skip(1).step_by(2).collect();
+    for (kind, misspelt, queries) in
+        [("clean", false, &all), ("one typo", true, &all), ("odd", false, &odd), ("odd typo", true, &odd)]
+    {
+        let searches: [(&str, Search<'_>); 4] = [
             ("toolplane", &|query| toolplane(&starter, query)),
             ("no thesaurus", &|query| toolplane(&none, query)),
             ("plain BM25", &|query| plain.ask(query, DEPTH)),
+            ("use of even", &|query| taught::ask(&snapshot, &learned, query)),
         ];
-        for (search, run) in searches {
-            let figures = figures(&queries, misspelt, run);
+        let halved = queries.len() < all.len();
+        for (search, run) in searches.into_iter().take(if halved { 4 } else { 3 }) {
+            let figures = figures(queries, misspelt, run);
             println!(
                 "{name:<26} {kind:<8} {search:<12} {:>6.1} {:>6.1} {:>8.1} {:>6.1}",
                 figures.recall_5, figures.recall_10, figures.ndcg_10, figures.mrr
@@ -85,7 +94,7 @@ fn measure(set: &Path, rows: &mut Vec<Value>) {
     }
 }
 
-fn figures(queries: &[Labelled], misspelt: bool, run: Search<'_>) -> Figures {
+fn figures(queries: &[&Labelled], misspelt: bool, run: Search<'_>) -> Figures {
     let mut sum = Figures::default();
     for query in queries {
         let found = if misspelt { run(&slipped(&query.text)) } else { run(&query.text) };

@@ -6,6 +6,7 @@ use toolplane_records::search::{FoundTool, MatchReason, SearchResult};
 use toolplane_records::surface::DeferredToolRef;
 
 use super::index::{Contents, KeyKind, Snapshot, key};
+use super::learned::{Recall, words_asked};
 use super::phrases::Phrases;
 use super::plan::{Plan, plan};
 use super::query::{Filter, Query, QueryFault, WordsQuery, parse};
@@ -38,6 +39,8 @@ pub struct Question<'a> {
     pub after: Option<&'a Position>,
     /// Words that mean the same.
     pub thesaurus: &'a Thesaurus,
+    /// What use has taught; nothing without.
+    pub learned: Option<Recall<'a>>,
 }
 
 /// What was found.
@@ -55,8 +58,8 @@ pub struct Answer {
 /// `ambiguous_names`, and a hidden tool is in `refs` with the loading state `unavailable` and its reason, but never in
 /// `matches`. Any other query is by keywords over loaded and deferred tools, best first, a page of `limit`; hidden tools never
 /// match. A query that is exactly a tool's name puts that tool first. The answer is about now: a tool that was retired since
-/// is hidden, one whose schema changed since it was loaded has to be loaded again. The same surface, tools and query always
-/// give the same answer.
+/// is hidden, one whose schema changed since it was loaded has to be loaded again. The same surface, tools and query, with
+/// the same words learned, always give the same answer.
 ///
 /// # Errors
 ///
@@ -99,14 +102,19 @@ fn found(surface: &impl Shown, index: &Contents, query: &WordsQuery, question: &
         static SCORES: RefCell<Scores> = RefCell::default();
     }
     SCORES.with_borrow_mut(|scores| {
-        let strict = plan(index, query, question.thesaurus, false);
+        let strict = planned(index, query, question, false);
         let answer = ranked(surface, index, &strict, question, scores);
         if !answer.result.matches.is_empty() || strict.phrases.is_empty() {
             return answer;
         }
         // Nobody has the phrase: its words are better than nothing, unless it was said that it has to be there.
-        ranked(surface, index, &plan(index, query, question.thesaurus, true), question, scores)
+        ranked(surface, index, &planned(index, query, question, true), question, scores)
     })
+}
+
+fn planned<'i>(index: &'i Contents, query: &WordsQuery, question: &Question<'_>, loose: bool) -> Plan<'i> {
+    let taught = question.learned.map(|learned| learned.taught(index, &words_asked(query)));
+    Plan { taught: taught.unwrap_or_default(), ..plan(index, query, question.thesaurus, loose) }
 }
 
 fn ranked(

@@ -6,6 +6,7 @@ mod guesses;
 use std::collections::HashSet;
 
 use super::index::{Contents, KeyKind, Postings, key};
+use super::learned::Taught;
 use super::query::{Clause, ClauseText, Filter, FilterKind, Need, WordsQuery};
 use super::text::{Side, Token, is_stop_word, stem, tokens};
 use super::thesaurus::Thesaurus;
@@ -30,6 +31,8 @@ pub(super) struct Plan<'i> {
     pub(super) no_phrases: Vec<Vec<String>>,
     /// Tools with exactly the name that is the whole question, or a part of it.
     pub(super) named: Vec<(Naming, &'i Postings)>,
+    /// Tools that use says something for, in order of places.
+    pub(super) taught: Vec<Taught>,
     /// Words are asked for, be they known or not.
     pub(super) asks: bool,
     /// Something that has to be there is in no tool.
@@ -101,6 +104,12 @@ fn terms_of(tokens: &[Token]) -> Vec<String> {
 }
 
 impl<'i> Plan<'i> {
+    /// What use says of the tool at a place.
+    pub(super) fn taught_of(&self, place: u32) -> Option<&Taught> {
+        let at = self.taught.binary_search_by_key(&place, |one| one.place).ok()?;
+        self.taught.get(at)
+    }
+
     fn ask(&mut self, index: &'i Contents, asked: &[Asked], thesaurus: &Thesaurus) {
         let terms: Vec<String> = asked.iter().map(|one| one.term.clone()).collect();
         let mut guesses = Guesses::new(index);

@@ -62,6 +62,9 @@ impl<'a> Ranking<'a> {
             let worth = if *naming == Naming::Whole { WHOLE_NAME } else { NAME_WITHIN };
             scores.add_worth(postings.places(), worth);
         }
+        for taught in &plan.taught {
+            scores.add_worth(std::iter::once(taught.place), taught.worth());
+        }
         let allowed = allowed(index, plan, only);
         let scores: &'a Scores = scores;
         Self { index, scores, allowed, scored: plan.asks || !plan.named.is_empty() }

@@ -5,11 +5,15 @@ use std::collections::HashSet;
 use toolplane_records::search::MatchReason;
 
 use super::index::Field;
+use super::learned::TaughtWord;
 use super::plan::{Alternative, Concept, Naming, Plan};
 use super::rank::worth;
 
 /// Most reasons that are told of one tool, those that count most.
 const MAX_TOLD: usize = 8;
+
+/// What use says is told beside what the words say.
+const USE: &str = "use";
 
 /// Why the plan found the tool at `place`; what counts most is first.
 pub(super) fn reasons(plan: &Plan<'_>, place: u32) -> Vec<MatchReason> {
@@ -22,9 +26,10 @@ pub(super) fn reasons(plan: &Plan<'_>, place: u32) -> Vec<MatchReason> {
         }
     }
     found.extend(plan.concepts.iter().filter_map(|concept| reason(concept, place)));
+    found.extend(plan.taught_of(place).into_iter().flat_map(|taught| &taught.by).map(use_of));
     found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.asked.cmp(&other.asked)));
     let mut told = HashSet::new();
-    found.retain(|(_, reason)| reason.asked.is_empty() || told.insert(reason.asked.clone()));
+    found.retain(|(_, one)| one.asked.is_empty() || told.insert((one.asked.clone(), one.how == USE)));
     found.truncate(MAX_TOLD);
     found.into_iter().map(|(_, reason)| reason).collect()
 }
@@ -41,6 +46,12 @@ fn reason(concept: &Concept<'_>, place: u32) -> Option<(u32, MatchReason)> {
         found: best.word.clone(),
         how: best.how.as_str().to_owned(),
         fields: fields.map(|field| field.as_str().to_owned()).collect(),
+        times: 0,
     };
     Some((worth, reason))
+}
+
+fn use_of(word: &TaughtWord) -> (u32, MatchReason) {
+    let (asked, how) = (word.asked.clone(), USE.to_owned());
+    (word.worth, MatchReason { asked, how, times: word.times, ..MatchReason::default() })
 }

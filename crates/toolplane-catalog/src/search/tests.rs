@@ -50,7 +50,7 @@ fn library() -> Catalog {
 }
 
 fn question<'a>(text: &'a str, limit: usize, thesaurus: &'a Thesaurus) -> Question<'a> {
-    Question { text, filters: &[], limit, after: None, thesaurus }
+    Question { text, filters: &[], limit, after: None, thesaurus, learned: None }
 }
 
 fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {

@@ -86,15 +86,15 @@ impl TryFrom<v1::FoundTool> for records::FoundTool {
 
 impl From<&records::MatchReason> for v1::MatchReason {
     fn from(record: &records::MatchReason) -> Self {
-        let records::MatchReason { asked, found, how, fields } = record.clone();
-        Self { asked, found, how, fields }
+        let records::MatchReason { asked, found, how, fields, times } = record.clone();
+        Self { asked, found, how, fields, times }
     }
 }
 
 impl From<v1::MatchReason> for records::MatchReason {
     fn from(message: v1::MatchReason) -> Self {
-        let v1::MatchReason { asked, found, how, fields } = message;
-        Self { asked, found, how, fields }
+        let v1::MatchReason { asked, found, how, fields, times } = message;
+        Self { asked, found, how, fields, times }
     }
 }
 

@@ -14315,12 +14315,15 @@ pub struct MatchReason {
     /// The word of the tool.
     #[prost(string, tag = "2")]
     pub found: ::prost::alloc::string::String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `name` or `name_within`; open vocabulary.
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`; open vocabulary.
     #[prost(string, tag = "3")]
     pub how: ::prost::alloc::string::String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`.
     #[prost(string, repeated, tag = "4")]
     pub fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How often questions with this word led to the tool, what is long ago counting less; only for `use`.
+    #[prost(uint32, tag = "5")]
+    pub times: u32,
 }
 /// A name that several tools of the surface have.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

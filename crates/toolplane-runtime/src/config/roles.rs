@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::ConfigError;
+
+/// What is learned may count for so long.
+const MAX_HALF_LIFE_DAYS: u32 = 3_650;
+
 /// The surface role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -15,6 +20,54 @@ pub struct SurfaceConfig {
     pub declarations: Vec<PathBuf>,
     /// Words that mean the same when tools are searched, beside the words that are built in.
     pub synonyms: Vec<SynonymsConfig>,
+    /// How tools are searched.
+    pub search: SearchConfig,
+}
+
+impl SurfaceConfig {
+    /// Checks the ranges of this section; the first broken one is reported.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let days = self.search.learning.half_life_days;
+        if (1..=MAX_HALF_LIFE_DAYS).contains(&days) {
+            return Ok(());
+        }
+        let rule = format!("`{days}` is not between 1 and {MAX_HALF_LIFE_DAYS}");
+        Err(ConfigError::value("surface.search.learning.half_life_days", rule))
+    }
+}
+
+/// How tools are searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// Whether words for what tools do, as `get` and `fetch`, mean the same without anybody saying so.
+    pub starter_synonyms: bool,
+    /// What searches learn from use.
+    pub learning: LearningConfig,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self { starter_synonyms: true, learning: LearningConfig::default() }
+    }
+}
+
+/// What searches learn from use: words that led to a tool find it better. Each tenant's use teaches that tenant alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct LearningConfig {
+    /// Whether they do. Switched off, nothing is kept, and what was kept before is not looked at.
+    pub enabled: bool,
+    /// After so many days without use, what was learned counts half; 1 to 3,650.
+    pub half_life_days: u32,
+}
+
+impl Default for LearningConfig {
+    fn default() -> Self {
+        Self { enabled: true, half_life_days: 30 }
+    }
 }
 
 /// Words that mean the same.
@@ -30,7 +83,7 @@ pub struct SynonymsConfig {
 
 impl Default for SurfaceConfig {
     fn default() -> Self {
-        Self { defer_threshold: 30, declarations: Vec::new(), synonyms: Vec::new() }
+        Self { defer_threshold: 30, declarations: Vec::new(), synonyms: Vec::new(), search: SearchConfig::default() }
     }
 }
 

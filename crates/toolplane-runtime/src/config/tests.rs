@@ -135,6 +135,8 @@ fn rules_between_keys_hold() {
         "`peers.surface`: `http://10.0.0.1:1` would carry the bearer token",
     );
     check("[executor]\nworker_id = \"a b\"\n", &[], "`executor.worker_id`: `a b` contains ' '");
+    let key = "surface.search.learning.half_life_days";
+    check("[surface.search.learning]\nhalf_life_days = 0\n", &[], &format!("`{key}`: `0` is not between 1 and 3650"));
     load("[peers]\nsurface = \"http://[::1]:1\"\ntoken_file = \"t\"\n", &[]).expect("clear text on loopback");
 }
 

@@ -163,6 +163,8 @@ def _reason(reason: search_pb2.MatchReason) -> str:
         return reason.asked
     if reason.how in ("name", "name_within"):
         return "its name"
+    if reason.how == "use":
+        return f"{reason.asked} (used)"
     return f"{reason.asked} ~ {reason.found} ({reason.how})"
 
 

@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 use toolplane_runtime::ApiError;
 
+use crate::learning::Learning;
 use crate::providers::Looks;
 use crate::registry::Registry;
 use crate::thesauri::Thesauri;
@@ -16,6 +17,8 @@ pub(crate) struct SurfaceApi {
     pub(crate) defer_threshold: u32,
     /// Words that mean the same.
     pub(crate) thesauri: Thesauri,
+    /// What use teaches.
+    pub(crate) learning: Learning,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.

@@ -15,6 +15,7 @@ use toolplane_runtime::{ApiError, page};
 use super::api::SurfaceApi;
 use super::encode;
 use crate::error::of_field;
+use crate::learning::today;
 use crate::providers::HIDDEN_SURFACE;
 use crate::surfaces::{Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
@@ -32,7 +33,8 @@ pub(super) async fn search(
     api: &SurfaceApi,
     request: Request<v1::SearchToolsRequest>,
 ) -> Result<v1::SearchToolsResponse, ApiError> {
-    let tenant = Caller::of(&request).tenant.clone();
+    let caller = Caller::of(&request);
+    let tenant = caller.tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let filters = filters(&request)?;
@@ -48,8 +50,12 @@ pub(super) async fn search(
     let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
     let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
     let thesaurus = api.thesauri.of_tenant(&tenant);
-    let question = Question { text: &request.query, filters: &filters, limit, after: after.as_ref(), thesaurus };
+    let learned = api.learning.of_tenant(&tenant);
+    let learned = learned.as_ref().map(|learned| learned.on(today()));
+    let question =
+        Question { text: &request.query, filters: &filters, limit, after: after.as_ref(), thesaurus, learned };
     let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
+    api.learning.found(&caller, &id, &result);
     if let Some(next) = next {
         result.next_page_token = page::token(&scope, &format!("{} {}", next.score, next.tool_id));
     }
@@ -98,12 +104,18 @@ pub(super) async fn load(
     api: &SurfaceApi,
     request: Request<v1::LoadToolsRequest>,
 ) -> Result<v1::LoadToolsResponse, ApiError> {
-    let tenant = Caller::of(&request).tenant.clone();
+    let caller = Caller::of(&request);
+    let tenant = caller.tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
     fits_an_answer(api, &tenant, &request.names)?;
-    let loaded = api.registry.load(tenant, id, request.names).await?;
+    let loaded = api.registry.load(tenant, id.clone(), request.names).await?;
+    let used = loaded.meanings.iter().filter_map(|(_, meaning)| match meaning {
+        Meaning::Callable(entry, _) => Some(entry.tool_id().clone()),
+        Meaning::Refused(_) => None,
+    });
+    api.learning.loaded(&caller, &id, &used.collect::<Vec<_>>());
     let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
         name,
         outcome: Some(match meaning {
@@ -182,6 +194,9 @@ pub(super) async fn resolve(
     api.registry.current_at(request.known_revision).await?;
     let Resolved { meaning, once, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
+    if let Meaning::Callable(entry, _) = &meaning {
+        api.learning.called(&tenant, &id, entry.tool_id());
+    }
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
             registration: Some(encode::registration(entry.tool.registration())),

@@ -13,7 +13,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::client::{Peer, PeerSettings, connect, own_url};
 use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
 use toolplane_runtime::{Shutdown, Tasks};
-use toolplane_surface::{ProviderOptions, SurfaceOptions, SurfaceRole};
+use toolplane_surface::{LearningOptions, ProviderOptions, SurfaceOptions, SurfaceRole};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -34,6 +34,8 @@ pub(crate) fn options() -> SurfaceOptions {
         max_message_bytes: 4 * 1024 * 1024,
         providers: ProviderOptions::default(),
         synonyms: Vec::new(),
+        starter_synonyms: true,
+        learning: LearningOptions { enabled: true, half_life_days: 30, every: Duration::from_millis(20) },
     }
 }
 

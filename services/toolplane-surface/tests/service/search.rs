@@ -83,5 +83,9 @@ async fn an_answer_says_why_and_what_next() {
     let several = ask(&role, about("Select:SEND,mail.Send")).await.unwrap();
     assert_eq!(names(&several), ["mail.send"]);
     assert_eq!(several.ambiguous_names[0].candidates, ["chat.send", "mail.send"]);
+    assert_eq!(names(&ask(&role, about("deliver")).await.unwrap()).len(), 2, "`send` in the starter set");
+    role.stop().await;
+    let role = Role::start_with(dir.path(), SurfaceOptions { starter_synonyms: false, ..options() }).await;
+    assert_eq!(names(&ask(&role, about("deliver")).await.unwrap()), [""; 0]);
     role.stop().await;
 }

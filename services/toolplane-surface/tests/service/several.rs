@@ -29,7 +29,7 @@ pub(crate) fn on(server: &RedisServer) -> Config {
 }
 
 /// Processes of the role over one Redis.
-async fn several<const N: usize>(options: &SurfaceOptions) -> (RedisServer, [Role; N]) {
+pub(crate) async fn several<const N: usize>(options: &SurfaceOptions) -> (RedisServer, [Role; N]) {
     let server = RedisServer::start(RedisOptions::default()).await.unwrap();
     let mut roles = Vec::new();
     for _ in 0..N {

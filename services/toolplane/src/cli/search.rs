@@ -129,6 +129,8 @@ fn reason(why: &v1::MatchReason) -> String {
     let what = match why.how.as_str() {
         "name" => return "its name".to_owned(),
         "name_within" => return "its name is in the query".to_owned(),
+        "use" if why.times > 1 => return format!("{asked}: led here {} times", why.times),
+        "use" => return format!("{asked}: led here once"),
         "word" => asked.clone(),
         "prefix" => format!("{asked}: the beginning of {found}"),
         "joined" => format!("{asked}: written as {found}"),
@@ -226,4 +228,23 @@ fn refused(name: &str, failure: &v1::NotCallable, out: &mut Output) -> Result<()
         names => format!("; did you mean {}?", names.join(", ")),
     };
     out.line(format!("{name}  {kind}: {}{near}", failure.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_words() {
+        let check = |how: &str, times: u32, told: &str| {
+            let (asked, found) = ("sned".to_owned(), "send".to_owned());
+            let fields = vec!["name".to_owned(), "title".to_owned()];
+            assert_eq!(reason(&v1::MatchReason { asked, found, how: how.to_owned(), fields, times }), told);
+        };
+        check("word", 0, "sned, in name, title");
+        check("typo", 0, "sned: a slip of send, in name, title");
+        check("use", 1, "sned: led here once");
+        check("use", 12, "sned: led here 12 times");
+        check("name", 0, "its name");
+    }
 }

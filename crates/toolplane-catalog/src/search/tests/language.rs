@@ -69,7 +69,8 @@ fn filters_choose_without_words_and_beside_them() {
     check("namespace:mail nobodyhasthis", &[]);
     let filters = [Filter::new(FilterKind::Risk, "LOW", false).unwrap()];
     let catalog = mail();
-    let asked = Question { text: "disk", filters: &filters, limit: 10, after: None, thesaurus: &Thesaurus::empty() };
+    let none = Thesaurus::empty();
+    let asked = Question { filters: &filters, ..question("disk", 10, &none) };
     let answer = super::super::search(&Everything::default(), &catalog.index().snapshot(), &asked).unwrap();
     assert_eq!(names(&answer.result.found), ["disk.measure"]);
 }

@@ -369,6 +369,7 @@ fn search() -> SearchResult {
                 found: "search".to_owned(),
                 how: "typo".to_owned(),
                 fields: strings(&["name", "description"]),
+                times: 3,
             }],
             loading_state: LoadingState::Discoverable,
             next_action: "load_schema_then_call".to_owned(),

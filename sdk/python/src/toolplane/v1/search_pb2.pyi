@@ -64,16 +64,18 @@ class FoundTool(_message.Message):
     def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., score: _Optional[int] = ..., why: _Optional[_Iterable[_Union[MatchReason, _Mapping]]] = ..., loading_state: _Optional[_Union[_vocabulary_pb2.LoadingState, str]] = ..., next_action: _Optional[str] = ...) -> None: ...
 
 class MatchReason(_message.Message):
-    __slots__ = ("asked", "found", "how", "fields")
+    __slots__ = ("asked", "found", "how", "fields", "times")
     ASKED_FIELD_NUMBER: _ClassVar[int]
     FOUND_FIELD_NUMBER: _ClassVar[int]
     HOW_FIELD_NUMBER: _ClassVar[int]
     FIELDS_FIELD_NUMBER: _ClassVar[int]
+    TIMES_FIELD_NUMBER: _ClassVar[int]
     asked: str
     found: str
     how: str
     fields: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, asked: _Optional[str] = ..., found: _Optional[str] = ..., how: _Optional[str] = ..., fields: _Optional[_Iterable[str]] = ...) -> None: ...
+    times: int
+    def __init__(self, asked: _Optional[str] = ..., found: _Optional[str] = ..., how: _Optional[str] = ..., fields: _Optional[_Iterable[str]] = ..., times: _Optional[int] = ...) -> None: ...
 
 class AmbiguousName(_message.Message):
     __slots__ = ("name", "candidates")

@@ -217,6 +217,7 @@ fn reason(why: &v1::MatchReason) -> Value {
     match why.how.as_str() {
         "word" => why.asked.as_str().into(),
         "name" | "name_within" => "its name".into(),
+        "use" => format!("{} (used)", why.asked).into(),
         how => format!("{} ~ {} ({how})", why.asked, why.found).into(),
     }
 }

@@ -71,10 +71,12 @@ export interface MatchReason {
   asked: string;
   /** The word of the tool. */
   found: string;
-  /** `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `name` or `name_within`; open vocabulary. */
+  /** `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`; open vocabulary. */
   how: string;
   /** Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`. */
   fields: string[];
+  /** How often questions with this word led to the tool, what is long ago counting less; only for `use`. */
+  times: number;
 }
 
 /** A name that several tools of the surface have. */
@@ -482,7 +484,7 @@ export const FoundTool: MessageFns<FoundTool> = {
 };
 
 function createBaseMatchReason(): MatchReason {
-  return { asked: "", found: "", how: "", fields: [] };
+  return { asked: "", found: "", how: "", fields: [], times: 0 };
 }
 
 export const MatchReason: MessageFns<MatchReason> = {
@@ -498,6 +500,9 @@ export const MatchReason: MessageFns<MatchReason> = {
     }
     for (const v of message.fields) {
       writer.uint32(34).string(v!);
+    }
+    if (message.times !== 0) {
+      writer.uint32(40).uint32(message.times);
     }
     return writer;
   },
@@ -547,6 +552,14 @@ export const MatchReason: MessageFns<MatchReason> = {
             message.fields.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.times = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -568,6 +581,7 @@ export const MatchReason: MessageFns<MatchReason> = {
     message.found = object.found ?? "";
     message.how = object.how ?? "";
     message.fields = object.fields?.map((e) => e) || [];
+    message.times = object.times ?? 0;
     return message;
   },
 };

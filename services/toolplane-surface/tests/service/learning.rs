@@ -1,0 +1,106 @@
+//! What searches learn of use: from loads and calls, over a restart, in several processes, for one tenant, and not at all.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+use toolplane_proto::v1;
+use toolplane_surface::{LearningOptions, SurfaceOptions};
+
+use crate::role::{PATIENCE, Role, changed, options, tool};
+use crate::several::several;
+
+fn deferred() -> v1::CreateSurfaceRequest {
+    v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() }
+}
+
+fn office() -> Vec<v1::ToolRegistration> {
+    let leave = changed(tool("hr", "leave"), |tool| "Asks for days off.".clone_into(&mut tool.description));
+    vec![leave, tool("mail", "send"), tool("chat", "send")]
+}
+
+/// Searches until use says something of the best match.
+async fn taught(role: &Role, surface: &str, query: &str) -> v1::FoundTool {
+    let told = async {
+        loop {
+            let found = role.search(surface, query).await.found;
+            if let Some(best) = found.into_iter().find(|tool| tool.why.iter().any(|why| why.how == "use")) {
+                return best;
+            }
+        }
+    };
+    timeout(PATIENCE, told).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_was_asked_in_vain_leads_to_what_was_loaded_then_also_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    // Nothing is written before the end.
+    let seldom = LearningOptions { every: Duration::from_secs(3_600), ..options().learning };
+    let role = Role::start_with(dir.path(), SurfaceOptions { learning: seldom, ..options() }).await;
+    role.register(office()).await.unwrap();
+    let surface = role.surface(deferred()).await.surface_id;
+    assert!(role.search(&surface, "vacation").await.found.is_empty());
+    assert_eq!(role.search(&surface, "days off").await.found[0].name, "hr.leave");
+    role.load(&surface, &["hr.leave"]).await;
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    let best = taught(&role, &surface, "a vacation in June").await;
+    let why = &best.why[0];
+    assert_eq!((best.name.as_str(), why.asked.as_str(), why.times), ("hr.leave", "vacation", 1));
+    assert_eq!(best.score, 245, "as the page about search says");
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn a_first_call_in_a_surface_teaches_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(office()).await.unwrap();
+    // Everything is loaded there: only calls tell what was meant.
+    let surface = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    let before = role.search(&surface, "send something").await.found;
+    let second = before[1].name.clone();
+    role.resolved(&surface, &second).await;
+    let best = taught(&role, &surface, "send something").await;
+    assert_eq!(best.name, second);
+    assert_eq!(role.search(&surface, "send something").await.found[0].name, second);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn switched_off_nothing_is_learned() {
+    let dir = tempfile::tempdir().unwrap();
+    let off = LearningOptions { enabled: false, ..options().learning };
+    let role = Role::start_with(dir.path(), SurfaceOptions { learning: off, ..options() }).await;
+    role.register(office()).await.unwrap();
+    let surface = role.surface(deferred()).await.surface_id;
+    role.search(&surface, "vacation").await;
+    role.search(&surface, "days off").await;
+    role.load(&surface, &["hr.leave"]).await;
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    role.search(&surface, "mail").await;
+    role.load(&surface, &["mail.send"]).await;
+    taught(&role, &surface, "mail").await;
+    assert!(role.search(&surface, "vacation").await.found.is_empty());
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn what_two_processes_learn_adds_up_in_both() {
+    let (_server, [one, other]) = several(&options()).await;
+    one.register(office()).await.unwrap();
+    let surface = one.surface(deferred()).await.surface_id;
+    for (role, word) in [(&one, "vacation"), (&other, "holiday")] {
+        role.search(&surface, word).await;
+        role.search(&surface, "days off").await;
+        role.load(&surface, &["hr.leave"]).await;
+    }
+    for role in [&one, &other] {
+        for word in ["vacation", "holiday"] {
+            assert_eq!(taught(role, &surface, word).await.name, "hr.leave");
+        }
+    }
+    one.stop().await;
+    other.stop().await;
+}
