@@ -26,6 +26,7 @@ mod link;
 mod manual;
 mod mcp;
 mod original;
+mod outage;
 mod outcome;
 mod output;
 mod providers;

@@ -14985,6 +14985,9 @@ pub struct SearchToolsRequest {
     /// Only tools of one of these providers.
     #[prost(string, repeated, tag = "9")]
     pub providers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What use has taught is left out, and nothing is learned from this question: for whoever tries how tools are found.
+    #[prost(bool, tag = "10")]
+    pub without_use: bool,
 }
 /// What was found.
 #[derive(Clone, PartialEq, ::prost::Message)]

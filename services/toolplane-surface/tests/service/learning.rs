@@ -68,6 +68,31 @@ async fn a_first_call_in_a_surface_teaches_too() {
 }
 
 #[tokio::test]
+async fn a_question_that_is_only_tried_neither_teaches_nor_knows_of_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(office()).await.unwrap();
+    let surface = role.surface(deferred()).await.surface_id;
+    let tried = |query: &str| v1::SearchToolsRequest {
+        surface_id: surface.clone(),
+        query: query.to_owned(),
+        without_use: true,
+        ..Default::default()
+    };
+    let mut client = role.client.clone();
+    client.search_tools(tried("holiday")).await.unwrap();
+    client.search_tools(tried("days off")).await.unwrap();
+    role.search(&surface, "vacation").await;
+    role.search(&surface, "days off").await;
+    role.load(&surface, &["hr.leave"]).await;
+    taught(&role, &surface, "vacation").await;
+    assert!(role.search(&surface, "holiday").await.found.is_empty());
+    let found = client.search_tools(tried("vacation")).await.unwrap().into_inner().result.unwrap_or_default().found;
+    assert!(found.is_empty(), "{found:?}");
+    role.stop().await;
+}
+
+#[tokio::test]
 async fn switched_off_nothing_is_learned() {
     let dir = tempfile::tempdir().unwrap();
     let off = LearningOptions { enabled: false, ..options().learning };

@@ -1,17 +1,11 @@
 //! Following one call to its result, over broken connections and restarts of the cluster.
 
-use std::time::{Duration, Instant};
-
 use tonic::{Code, Status, Streaming};
 use toolplane_proto::v1;
 
 use super::connection::Connection;
 use super::failure::Failure;
-
-/// How long a cluster that went away may stay away while a call is followed.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// Pause between two attempts to reach it again.
-pub(super) const PAUSE: Duration = Duration::from_millis(300);
+use super::outage::{Outage, PAUSE};
 
 /// What is learned on the way.
 #[derive(Debug)]
@@ -70,17 +64,17 @@ pub(crate) async fn watch(
     form: Option<v1::FormSpec>,
     on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<v1::ToolResult, Failure> {
-    let mut heard = Instant::now();
+    let mut outage = Outage::none();
     loop {
         let before = next;
-        match watch_once(connection, invocation_id, &mut next, &form, on_step).await {
+        match watch_once(connection, invocation_id, &mut next, &form, &mut outage, on_step).await {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => {}
-            Err(status) if is_break(&status) && heard.elapsed() < PATIENCE => on_step(CallUpdate::Broken(&status)),
+            Err(status) if is_break(&status) && outage.may_end() => on_step(CallUpdate::Broken(&status)),
             Err(status) => return Err(status.into()),
         }
         if next > before {
-            heard = Instant::now();
+            outage.heard();
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -92,12 +86,14 @@ async fn watch_once(
     invocation_id: &str,
     next: &mut u64,
     form: &Option<v1::FormSpec>,
+    outage: &mut Outage,
     on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<Option<v1::ToolResult>, Status> {
     let request =
         v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq: *next, form: form.clone() };
     let mut stream: Streaming<v1::WatchInvocationResponse> =
         connection.invocations().watch_invocation(request).await?.into_inner();
+    outage.opened();
     while let Some(message) = stream.message().await? {
         message.formed.iter().for_each(|formed| on_step(CallUpdate::Formed(formed)));
         deliver(&message.events, next, on_step);

@@ -42,6 +42,9 @@ pub(crate) struct SearchArgs {
     /// Only tools of this provider. May be given several times.
     #[arg(long)]
     provider: Vec<String>,
+    /// Without what use has taught, and without teaching anything.
+    #[arg(long)]
+    without_use: bool,
 }
 
 /// What is loaded, or unloaded.
@@ -70,6 +73,7 @@ pub(crate) async fn search(
         kinds: args.kind,
         risk_levels: args.risk,
         providers: args.provider,
+        without_use: args.without_use,
     };
     let answer = connection.surfaces().search_tools(request).await?.into_inner();
     if out.json() {

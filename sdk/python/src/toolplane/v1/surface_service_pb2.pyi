@@ -410,7 +410,7 @@ class ListSurfacesResponse(_message.Message):
     def __init__(self, surfaces: _Optional[_Iterable[_Union[_surface_pb2.ToolSurface, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers")
+    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers", "without_use")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -420,6 +420,7 @@ class SearchToolsRequest(_message.Message):
     KINDS_FIELD_NUMBER: _ClassVar[int]
     RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_USE_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     query: str
     limit: int
@@ -429,7 +430,8 @@ class SearchToolsRequest(_message.Message):
     kinds: _containers.RepeatedScalarFieldContainer[str]
     risk_levels: _containers.RepeatedScalarFieldContainer[str]
     providers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ...) -> None: ...
+    without_use: bool
+    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., without_use: bool = ...) -> None: ...
 
 class SearchToolsResponse(_message.Message):
     __slots__ = ("result", "json")

@@ -1,16 +1,15 @@
 //! `toolplane approvals watch`: open questions, then every change, over broken connections and restarts.
 
-use std::collections::HashSet;
-use std::time::Instant;
-
 use clap::Args;
+use std::collections::HashSet;
 use toolplane_proto::v1;
 use toolplane_records::approval;
 
 use super::{asker, reason, state};
 use crate::cli::connection::Connection;
 use crate::cli::failure::Failure;
-use crate::cli::follow::{PATIENCE, PAUSE, is_break};
+use crate::cli::follow::is_break;
+use crate::cli::outage::{Outage, PAUSE};
 use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, instant};
 
@@ -48,33 +47,39 @@ impl WatchPosition {
 /// Prints changes until the limit, Ctrl-C, or a cluster that stays away.
 pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut place = WatchPosition { revision: args.from_revision, printed: 0, limit: args.limit, open: HashSet::new() };
-    let mut heard = Instant::now();
+    let mut outage = Outage::none();
     loop {
         let before = place.revision;
         let followed = tokio::select! {
-            followed = follow(&mut place, connection, out) => followed,
+            followed = follow(&mut place, &mut outage, connection, out) => followed,
             _ = tokio::signal::ctrl_c() => return Ok(CommandOutcome::Done),
         };
         match followed {
             Ok(()) if place.full() => return Ok(CommandOutcome::Done),
             Ok(()) => {}
-            Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
+            Err(Failure::Api(status)) if is_break(&status) && outage.may_end() => {
                 out.note(&format!("connection lost ({}); following again", status.message()))?;
             }
             Err(failure) => return Err(failure),
         }
         if place.revision > before {
-            heard = Instant::now();
+            outage.heard();
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 /// One stream, until its end or the limit. It begins before open questions are read, so that none falls in between.
-async fn follow(place: &mut WatchPosition, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
+async fn follow(
+    place: &mut WatchPosition,
+    outage: &mut Outage,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let from_revision = place.revision.unwrap_or(u64::MAX);
     let request = v1::WatchApprovalsRequest { from_revision, ..Default::default() };
     let mut stream = connection.permissions().watch_approvals(request).await?.into_inner();
+    outage.opened();
     if place.revision.is_none() {
         open_questions(place, connection, out).await?;
     }

@@ -1,14 +1,13 @@
 //! Following a batch to its last result, over broken connections and restarts of the cluster.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
-
 use tonic::Status;
 use toolplane_proto::v1;
 
 use crate::cli::connection::Connection;
 use crate::cli::failure::Failure;
-use crate::cli::follow::{PATIENCE, PAUSE, is_break};
+use crate::cli::follow::is_break;
+use crate::cli::outage::{Outage, PAUSE};
 
 /// What is learned on the way.
 #[derive(Debug)]
@@ -112,12 +111,12 @@ async fn watch_from(
     mut seen: BatchPosition,
     on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut heard = Instant::now();
+    let mut outage = Outage::none();
     loop {
-        match watch_once(connection, batch_id, &mut seen, &mut heard, on_step).await {
+        match watch_once(connection, batch_id, &mut seen, &mut outage, on_step).await {
             Ok(true) => return Ok(()),
             Ok(false) => {}
-            Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
+            Err(Failure::Api(status)) if is_break(&status) && outage.may_end() => {
                 on_step(BatchUpdate::Broken(&status))?;
             }
             Err(failure) => return Err(failure),
@@ -131,12 +130,13 @@ async fn watch_once(
     connection: &Connection,
     batch_id: &str,
     seen: &mut BatchPosition,
-    heard: &mut Instant,
+    outage: &mut Outage,
     on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
     let mut stream = connection.invocations().watch_batch(seen.request(batch_id)).await?.into_inner();
+    outage.opened();
     while let Some(message) = stream.message().await? {
-        *heard = Instant::now();
+        outage.heard();
         seen.take(&message.items, on_step)?;
         if message.batch.is_some() {
             return Ok(true);

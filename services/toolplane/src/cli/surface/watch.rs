@@ -1,7 +1,5 @@
 //! `toolplane surface watch`: what changes about a surface, over broken connections and restarts.
 
-use std::time::Instant;
-
 use clap::Args;
 use serde_json::json;
 use toolplane_proto::v1;
@@ -9,7 +7,8 @@ use toolplane_proto::v1::SurfaceToolChangeKind as Kind;
 
 use crate::cli::connection::Connection;
 use crate::cli::failure::Failure;
-use crate::cli::follow::{PATIENCE, PAUSE, is_break};
+use crate::cli::follow::is_break;
+use crate::cli::outage::{Outage, PAUSE};
 use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::Output;
 
@@ -25,7 +24,7 @@ pub(crate) struct WatchArgs {
     /// The same since a revision. Of a surface that was itself changed since it was made, all is told.
     #[arg(long, default_value_t = 0, value_name = "N")]
     from_revision: u64,
-    /// End after so many changes; never when 0.
+    /// End once so many changes were told; those of one moment are told together. Never when 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     limit: usize,
 }
@@ -43,26 +42,34 @@ struct Place {
 pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let WatchArgs { id, from, from_revision, limit } = args;
     let mut place = Place { moment: from.unwrap_or_default(), printed: 0, limit, over: false };
-    let mut heard = Instant::now();
+    let mut outage = Outage::none();
     loop {
         let before = place.moment.clone();
         // A moment says more than a revision.
         let from_revision = if before.is_empty() { from_revision } else { 0 };
         let request = v1::WatchSurfaceRequest { surface_id: id.clone(), from_moment: before.clone(), from_revision };
         let followed = tokio::select! {
-            followed = follow(&mut place, request, connection, out) => followed,
+            followed = follow(&mut place, &mut outage, request, connection, out) => followed,
             _ = tokio::signal::ctrl_c() => return Ok(CommandOutcome::Done),
         };
         match followed {
             Ok(()) if place.over => return Ok(CommandOutcome::Done),
             Ok(()) => {}
-            Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
+            Err(Failure::Api(status)) if is_break(&status) && outage.may_end() => {
                 out.note(&format!("connection lost ({}); following again", status.message()))?;
             }
-            Err(failure) => return Err(failure),
+            Err(failure) => {
+                if !place.moment.is_empty() && !out.json() {
+                    out.note(&format!(
+                        "everything up to the moment {} was told; go on with `--from {0}`",
+                        place.moment
+                    ))?;
+                }
+                return Err(failure);
+            }
         }
         if place.moment != before {
-            heard = Instant::now();
+            outage.heard();
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -71,11 +78,13 @@ pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
 /// One stream, until its end or the limit. What was not told to its end is told again by the next one.
 async fn follow(
     place: &mut Place,
+    outage: &mut Outage,
     request: v1::WatchSurfaceRequest,
     connection: &Connection,
     out: &mut Output,
 ) -> Result<(), Failure> {
     let mut stream = connection.surfaces().watch_surface(request).await?.into_inner();
+    outage.opened();
     let mut parts: Vec<v1::WatchSurfaceResponse> = Vec::new();
     while !place.over {
         let Some(message) = stream.message().await? else { break };

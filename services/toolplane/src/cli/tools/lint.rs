@@ -129,7 +129,7 @@ async fn missed(
 }
 
 async fn search(query: &str, limit: u32, connection: &Connection) -> Result<v1::SearchResult, Failure> {
-    let request = v1::SearchToolsRequest { query: query.to_owned(), limit, ..Default::default() };
+    let request = v1::SearchToolsRequest { query: query.to_owned(), limit, without_use: true, ..Default::default() };
     Ok(connection.surfaces().search_tools(request).await?.into_inner().result.unwrap_or_default())
 }
 

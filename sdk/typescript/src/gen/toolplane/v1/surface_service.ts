@@ -500,6 +500,8 @@ export interface SearchToolsRequest {
   riskLevels: string[];
   /** Only tools of one of these providers. */
   providers: string[];
+  /** What use has taught is left out, and nothing is learned from this question: for whoever tries how tools are found. */
+  withoutUse: boolean;
 }
 
 /** What was found. */
@@ -3515,6 +3517,7 @@ function createBaseSearchToolsRequest(): SearchToolsRequest {
     kinds: [],
     riskLevels: [],
     providers: [],
+    withoutUse: false,
   };
 }
 
@@ -3546,6 +3549,9 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     }
     for (const v of message.providers) {
       writer.uint32(74).string(v!);
+    }
+    if (message.withoutUse !== false) {
+      writer.uint32(80).bool(message.withoutUse);
     }
     return writer;
   },
@@ -3635,6 +3641,14 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
             message.providers.push(reader.string());
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.withoutUse = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3661,6 +3675,7 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     message.kinds = object.kinds?.map((e) => e) || [];
     message.riskLevels = object.riskLevels?.map((e) => e) || [];
     message.providers = object.providers?.map((e) => e) || [];
+    message.withoutUse = object.withoutUse ?? false;
     return message;
   },
 };
