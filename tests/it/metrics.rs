@@ -104,6 +104,7 @@ async fn calls_are_counted_measured_and_logged_and_none_of_it_tells_what_they_we
     assert_eq!((&first["event"], &first["tool"]), (&"agent_tool_done".into(), &"text.word_count".into()));
     assert_eq!((&first["status"], &first["iteration"]), (&"completed".into(), &3.into()));
     assert!(first["duration_ms"].is_u64() && first["trace_id"].is_string() && first["warnings_count"] == 0, "{first}");
+    assert_eq!(first["cache_hit"], false, "{first}");
     let failure = calls.iter().find(|line| line["ended_as"] == "failed").expect("its line");
     assert_eq!(failure["error_code"], failed.error.unwrap().error_code.as_str());
     assert!(of("toolplane::decisions").iter().any(|line| line["status"] == "deny"), "{log}");

@@ -45,6 +45,8 @@ pub(super) fn ended(record: &Invocation, result: &ToolResult) {
         error_code = error.map(|error| error.error_code.as_str()),
         warnings_count = result.evidence_refs.iter().filter(|evidence| evidence.starts_with(CLEANED)).count(),
         provider = provider_of(&record.tool_id).map(|(provider, _)| provider),
+        // Every result is one of an execution of its call.
+        cache_hit = false,
         trace_id = names.trace_id,
     );
 }
