@@ -54,6 +54,8 @@ export interface SearchOptions {
   readonly riskLevels?: readonly string[];
   /** Only tools of these providers. */
   readonly providers?: readonly string[];
+  /** Without what use has taught, and without teaching anything. */
+  readonly withoutUse?: boolean;
 }
 
 /** What a search found, best first. */
@@ -136,7 +138,8 @@ export async function searchTools(connection: Connection, surfaceId: string, que
     riskLevels: [...riskLevels],
     providers: [...providers],
   };
-  const request = { surfaceId, query, limit, view: 0, pageToken, ...filters };
+  const withoutUse = options.withoutUse ?? false;
+  const request = { surfaceId, query, limit, view: 0, pageToken, withoutUse, ...filters };
   const { result } = await ask(connection, connection.surfaces, (client) => client.searchTools, request, soon());
   const details = new Map(result?.found.map((tool) => [tool.toolId, tool]));
   const found = (result?.refs ?? []).map(({ name, toolId, searchHint: hint }) => {

@@ -46,6 +46,7 @@ class CatalogFlows:
         kinds: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         providers: Sequence[str] = (),
+        without_use: bool = False,
     ) -> Flow[Matches]:
         """Finds tools, best first."""
         request = surfaces.SearchToolsRequest(
@@ -57,6 +58,7 @@ class CatalogFlows:
             kinds=kinds,
             risk_levels=risk_levels,
             providers=providers,
+            without_use=without_use,
         )
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
         return Matches.of(answer.result)

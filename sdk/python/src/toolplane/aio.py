@@ -168,14 +168,23 @@ class AsyncToolplane:
         kinds: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         providers: Sequence[str] = (),
+        without_use: bool = False,
     ) -> Matches:
         """Finds tools by words and filters, or by names (`select:a,b`); best first, a page of `limit` (10, at most 100).
 
         The query may say `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x` and `provider:x`; it may be
-        empty where one of the filters is given. `page` is `next_page` of the page before, of the same search.
+        empty where one of the filters is given. `page` is `next_page` of the page before, of the same search. With
+        `without_use`, what use has taught is left out, and nothing is learned.
         """
         flow = self._catalog.search(
-            query, limit, page=page, namespaces=namespaces, kinds=kinds, risk_levels=risk_levels, providers=providers
+            query,
+            limit,
+            page=page,
+            namespaces=namespaces,
+            kinds=kinds,
+            risk_levels=risk_levels,
+            providers=providers,
+            without_use=without_use,
         )
         return await self._driver.run(flow)
 
