@@ -135,6 +135,11 @@ mod tests {
                 }
             }
         }
+        // A name counts however it is written, where no value tells.
+        for name in ["p-w-d", "Set-Cookie", "a_p_i_k_e_y", "j.w.t_secret"] {
+            let shown = shown(&JsonPayload::of(&json!({ name: "Tr0ub4dor-x9Q!" })));
+            assert!(!shown.text().contains("Tr0ub4dor"), "{}", shown.text());
+        }
         assert!(at_once > 50 && changed > 50, "{at_once} {changed}");
     }
 

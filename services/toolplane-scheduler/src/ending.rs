@@ -201,10 +201,10 @@ impl Endings {
             None => None,
         };
         notes.extend(original.note());
-        let ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
+        let mut ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
             .with_cleaned(&cleaned.found)
             .asked(question.as_ref());
-        let kept = (inner.hooks.any() || question.is_some()).then(|| ending.to_bytes(site.as_deref()));
+        let kept = (inner.hooks.any() || question.is_some()).then(|| ending.encoded(site.as_deref()));
         let report = self.read(&record, plan.as_deref(), lease.lease_no, (ending, site), now).await?;
         // Before anybody can read it: what the session calls next is decided with this in mind.
         inner.taints.note(&record, &report.taints, now).await?;

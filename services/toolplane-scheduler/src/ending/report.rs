@@ -94,7 +94,8 @@ pub(super) struct ReportedBeside {
     pub(super) undeclared_modifiers: usize,
 }
 
-/// Reads the report of lease `lease_no` of `record`, which was executed at `site`. A report that cannot be read is a failed execution: the tool ran.
+/// Reads the report of lease `lease_no` of `record`, which was executed at `site`. A report that cannot be read is a failed
+/// execution: the tool ran.
 pub(super) fn read(
     record: &Invocation,
     lease_no: u32,

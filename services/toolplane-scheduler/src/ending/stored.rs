@@ -35,15 +35,14 @@ pub(crate) struct StoredReport {
 
 impl StoredReport {
     /// The stored form, with where it ran.
-    pub(crate) fn to_bytes(&self, site: Option<&ExecutionSite>) -> Bytes {
-        let mut stored = self.clone();
-        if let Some(outcome) = &mut stored.outcome {
+    pub(crate) fn encoded(&mut self, site: Option<&ExecutionSite>) -> Bytes {
+        if let Some(outcome) = &mut self.outcome {
             outcome.site = site.map(v1::ExecutionSite::from);
         }
-        stored.encode_to_vec().into()
+        self.encode_to_vec().into()
     }
 
-    /// Where it ran, of a report that was stored.
+    /// Where it ran, of a report that was stored; nothing where that cannot be read.
     pub(crate) fn site(&mut self) -> Option<Arc<ExecutionSite>> {
         let site = self.outcome.as_mut()?.site.take()?;
         ExecutionSite::try_from(site).ok().map(Arc::new)

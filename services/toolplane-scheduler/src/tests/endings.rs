@@ -286,9 +286,9 @@ async fn an_ending_nobody_asks_hooks_about_any_more_is_taken_over() {
         let due_at = world.parts.calls.now().await.unwrap().plus_millis(600_000);
         let command =
             |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at, question: None };
-        let ending =
+        let mut ending =
             StoredReport { outcome: Some(Box::new(success(SECRET))), progress_left_out: 7, ..Default::default() };
-        let attached = Attached { ending: Some(ending.to_bytes(None)), ..Attached::default() };
+        let attached = Attached { ending: Some(ending.encoded(None)), ..Attached::default() };
         world.parts.calls.command_with(&lease.call(), attached, command).await.unwrap();
         for _ in 0..takes {
             let take = |_: &Invocation| Command::TakeHooks { due_at, alone: true };
