@@ -64,6 +64,7 @@ pub(crate) fn family_byte(family: toolplane_store::Family) -> u8 {
         Family::Meta => 10,
         Family::Batch => 11,
         Family::LockDomain => 12,
+        Family::Evidence => 13,
     }
 }
 

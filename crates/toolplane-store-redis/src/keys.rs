@@ -11,7 +11,7 @@
 //! | `{ns}:s:<stream>` | list | the events of a stream, the first of them sequence 1 |
 //! | `{ns}:o:<id>` | string, expires | an operation that was named by its caller |
 //! | `{ns}:t:<16 bytes>` | string, expires | an operation that was not |
-//! | `{ns}:p` | hash | the patterns that values are told by, by their names, and each once more |
+//! | `{ns}:p` | hash | the patterns that values are told by, by their names, each once more, and a mark that it is there |
 //! | `{ns}:id` | string | the name of the store, written when it is first opened |
 //! | `{ns}:shards` | string | which of how many shards this is, where there are several |
 //! | `{ns}:h` | channel | hints |
@@ -48,7 +48,7 @@ impl KeySpace {
     /// Whether the ids of a family are kept in a set of their own. Those of what each call has are not: a set would take more memory
     /// than what is in it is worth, and nobody asks for all of them but who looks at everything.
     pub(crate) fn is_listed(family: Family) -> bool {
-        !matches!(family, Family::Invocation | Family::Payload | Family::Decision | Family::Result)
+        !matches!(family, Family::Invocation | Family::Payload | Family::Decision | Family::Result | Family::Evidence)
     }
 
     /// The sets of families that are not listed any more, as earlier versions left them.
@@ -58,32 +58,32 @@ impl KeySpace {
 
     /// The ids of a family.
     pub(crate) fn family(&self, family: Family) -> String {
-        format!("{}r:{}", self.prefix, letter(family))
+        self.key(&["r:", letter(family)])
     }
 
     /// One record.
     pub(crate) fn record(&self, key: &RecordKey) -> String {
-        format!("{}r:{}:{}", self.prefix, letter(key.family), key.id)
+        self.key(&["r:", letter(key.family), ":", &key.id])
     }
 
     /// The names of the indexes.
     pub(crate) fn names(&self) -> String {
-        format!("{}x", self.prefix)
+        self.key(&["x"])
     }
 
     /// One index.
     pub(crate) fn index(&self, index: &str) -> String {
-        format!("{}x:{index}", self.prefix)
+        self.key(&["x:", index])
     }
 
     /// One stream.
     pub(crate) fn stream(&self, stream: &str) -> String {
-        format!("{}s:{stream}", self.prefix)
+        self.key(&["s:", stream])
     }
 
     /// The memory of an operation its caller named.
     pub(crate) fn operation(&self, id: &str) -> Vec<u8> {
-        format!("{}o:{id}", self.prefix).into_bytes()
+        self.key(&["o:", id]).into_bytes()
     }
 
     /// The memory of a call whose caller did not name the operation.
@@ -93,40 +93,49 @@ impl KeySpace {
 
     /// The patterns.
     pub(crate) fn patterns(&self) -> String {
-        format!("{}p", self.prefix)
+        self.key(&["p"])
     }
 
     /// The name of the store.
     pub(crate) fn identity(&self) -> String {
-        format!("{}id", self.prefix)
+        self.key(&["id"])
     }
 
     /// What is written of the shards.
     pub(crate) fn shards(&self) -> String {
-        format!("{}shards", self.prefix)
+        self.key(&["shards"])
     }
 
     /// The channel of the hints.
     pub(crate) fn channel(&self) -> String {
-        format!("{}h", self.prefix)
+        self.key(&["h"])
+    }
+
+    /// Made for every part of every commit: in one piece, of its length.
+    fn key(&self, parts: &[&str]) -> String {
+        let mut key = String::with_capacity(self.prefix.len() + parts.iter().map(|part| part.len()).sum::<usize>());
+        key.push_str(&self.prefix);
+        parts.iter().for_each(|part| key.push_str(part));
+        key
     }
 }
 
 // Part of every record's key, for good: a letter that was given away is never given to another family.
-fn letter(family: Family) -> char {
+fn letter(family: Family) -> &'static str {
     match family {
-        Family::Invocation => 'i',
-        Family::Payload => 'p',
-        Family::Plan => 'l',
-        Family::Result => 'r',
-        Family::Declaration => 'd',
-        Family::Surface => 's',
-        Family::Approval => 'a',
-        Family::Decision => 'e',
-        Family::Worker => 'w',
-        Family::Meta => 'm',
-        Family::Batch => 'b',
-        Family::LockDomain => 'k',
+        Family::Invocation => "i",
+        Family::Payload => "p",
+        Family::Plan => "l",
+        Family::Result => "r",
+        Family::Declaration => "d",
+        Family::Surface => "s",
+        Family::Approval => "a",
+        Family::Decision => "e",
+        Family::Worker => "w",
+        Family::Meta => "m",
+        Family::Batch => "b",
+        Family::LockDomain => "k",
+        Family::Evidence => "v",
     }
 }
 

@@ -44,11 +44,16 @@ impl Script {
 
     /// The beginning of a call with `keys` keys, which come next, and then the arguments.
     pub(crate) fn call(&self, by: By, keys: usize) -> Cmd {
-        let mut command = match by {
-            By::Digest => redis::cmd("EVALSHA"),
-            By::Text => redis::cmd("EVAL"),
+        self.call_within(Cmd::new(), by, keys)
+    }
+
+    /// The same in an empty command, which may have room for the rest.
+    pub(crate) fn call_within(&self, mut command: Cmd, by: By, keys: usize) -> Cmd {
+        match by {
+            By::Digest => command.arg("EVALSHA").arg(&self.digest),
+            By::Text => command.arg("EVAL").arg(&self.text),
         };
-        command.arg(if by == By::Digest { &self.digest } else { &self.text }).arg(keys);
+        command.arg(keys);
         command
     }
 }

@@ -31,11 +31,13 @@ pub enum Family {
     Batch,
     /// The lock tickets of one session or workspace.
     LockDomain,
+    /// What is known of one execution of an invocation.
+    Evidence,
 }
 
 impl Family {
     /// Every family, in the order of their declaration.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Invocation,
         Self::Payload,
         Self::Plan,
@@ -48,6 +50,7 @@ impl Family {
         Self::Meta,
         Self::Batch,
         Self::LockDomain,
+        Self::Evidence,
     ];
 
     /// The family's stable name, fit for keys, logs and metrics.
@@ -65,6 +68,7 @@ impl Family {
             Self::Meta => "meta",
             Self::Batch => "batch",
             Self::LockDomain => "lock_domain",
+            Self::Evidence => "evidence",
         }
     }
 }

@@ -19,12 +19,12 @@
 --       4 how many compares, 5 bounds, 6 writes, 7 index changes, 8 appends, 9 forgotten streams
 --       10 the command that publishes hints, or nothing; 11 the channel; 12 the message
 --       13 the name the store had when it was opened
+--       14 the names of the patterns that values below are told by, 4 bytes each; the field of the mark of one is its name and `ok`
 --       then for each compare the expected version, 0 for none; for each bound the number to stay below; for each write
 --       the value behind its version, or nothing to delete; for each index change the name of the index, the score or
 --       nothing to remove, and the member; for each append the first sequence, the number of events and the events
 --
 -- Stored records begin with their version, 6 bytes, highest first.
--- A value that begins with byte 4 is told by a pattern, whose field is its bytes 6 to 9.
 -- The memory of an operation is `a` and the call that applied it; or `v`, a call and an attempt: that attempt and the
 -- ones before it were judged for good and must not be applied when they arrive late.
 --
@@ -42,7 +42,7 @@ local keys, args = KEYS, ARGV
 local me, attempt, keep = args[1], tonumber(args[2]), args[3]
 local compares, bounds, writes = tonumber(args[4]), tonumber(args[5]), tonumber(args[6])
 local moves, appends, forgotten = tonumber(args[7]), tonumber(args[8]), tonumber(args[9])
-local k, a = 4, 13
+local k, a = 4, 14
 
 -- Later attempts leave a mark, so that an earlier one that is still under way stays without effect.
 local function refuse(reply)
@@ -52,11 +52,10 @@ local function refuse(reply)
   return reply
 end
 
-if call('GET', keys[3]) ~= args[13] then
+local name, seen = unpack(call('MGET', keys[3], keys[2]))
+if name ~= args[13] then
   return {6}
 end
-
-local seen = call('GET', keys[2])
 if seen then
   if seen:sub(1, 1) == 'a' then
     return {1, seen:sub(2)}
@@ -66,16 +65,20 @@ if seen then
 end
 
 -- A server that lost its last writes, or one in its place, may have lost patterns that a process knows: no value may depend on them.
-local there = {}
-local function can_be_read(value)
-  if value:byte(1) ~= 4 then
+local function patterns_are_there()
+  local names = {}
+  for at = 1, #args[14], 4 do
+    names[#names + 1] = args[14]:sub(at, at + 3) .. 'ok'
+  end
+  if #names == 0 then
     return true
   end
-  local pattern = value:sub(6, 9)
-  if not there[pattern] then
-    there[pattern] = call('HEXISTS', keys[4], pattern)
+  for _, is_there in ipairs(call('HMGET', keys[4], unpack(names))) do
+    if not is_there then
+      return false
+    end
   end
-  return there[pattern] == 1
+  return true
 end
 
 local first_version = struct.pack('>I6', 1)
@@ -121,18 +124,10 @@ for at = 1, appends do
   if args[a + 1] ~= next then
     return refuse({4, at, next})
   end
-  local last = a + 2 + tonumber(args[a + 2])
-  for event = a + 3, last do
-    if not can_be_read(args[event]) then
-      return {7}
-    end
-  end
-  a = last
+  a = a + 2 + tonumber(args[a + 2])
 end
-for at = 1, writes do
-  if not can_be_read(args[first_write_arg + at]) then
-    return {7}
-  end
+if not patterns_are_there() then
+  return {7}
 end
 
 -- From here on nothing is refused any more.

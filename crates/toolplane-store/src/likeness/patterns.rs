@@ -197,6 +197,7 @@ pub fn kind_of(family: Family) -> Option<Kind> {
         Family::Meta => Some(10),
         Family::Batch => Some(11),
         Family::LockDomain => Some(12),
+        Family::Evidence => Some(13),
     }
 }
 

@@ -50,7 +50,10 @@ impl Stores {
             let own = folder.join(format!("redis-{shard}"));
             std::fs::create_dir_all(&own).map_err(|source| Problem::File { path: own.clone(), source })?;
             let redis = Redis { port: ports::free(), folder: own };
-            let mut process = Process::start("redis-server", &mut redis.command(), &redis.log_file())?;
+            let mut command = redis.command();
+            // It would fall into one case or another, and take one of two cores there for as long as it lasts.
+            command.args(["--auto-aof-rewrite-percentage", "0"]);
+            let mut process = Process::start("redis-server", &mut command, &redis.log_file())?;
             while !redis.answers() {
                 process.expect_running()?;
                 tokio::time::sleep(Duration::from_millis(20)).await;

@@ -106,8 +106,15 @@ impl Records {
     /// What is known of the executions of a call that ended with a report, oldest first.
     pub(crate) async fn executions(&self, record: &Invocation) -> Result<Vec<ExecutionEvidence>, RecordError> {
         let named = record.evidence_refs.iter().filter(|named| ExecutionEvidence::is_named_by(named));
-        let wanted: Vec<_> = named.map(|named| keys::execution(&record.tenant, named)).collect();
-        let found = self.storage.get_many(&wanted).await?;
+        let named: Vec<_> = named.collect();
+        let at = |key: fn(&TenantId, &str) -> RecordKey| -> Vec<_> {
+            named.iter().map(|named| key(&record.tenant, named)).collect()
+        };
+        let mut found = self.storage.get_many(&at(keys::execution)).await?;
+        if found.iter().any(Option::is_none) {
+            let before = self.storage.get_many(&at(keys::execution_before)).await?;
+            found = found.into_iter().zip(before).map(|(found, before)| found.or(before)).collect();
+        }
         Ok(found.into_iter().flatten().map(|stored| stored::read(&stored.bytes)).collect::<Result<_, _>>()?)
     }
 

@@ -219,6 +219,7 @@ fn evidence_of(builder: &mut Builder, record: &Invocation) {
     }
     for evidence_ref in record.evidence_refs.iter().filter(|named| ExecutionEvidence::is_named_by(named)) {
         builder.delete(keys::execution(&record.tenant, evidence_ref));
+        builder.delete(keys::execution_before(&record.tenant, evidence_ref));
     }
 }
 

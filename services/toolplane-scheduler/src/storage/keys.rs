@@ -108,6 +108,11 @@ pub(crate) fn hook(tenant: &TenantId, hook_ref: &str) -> RecordKey {
 
 /// What is known of one execution of a call, by its name in the record: `execution:<invocation>/<lease>`.
 pub(crate) fn execution(tenant: &TenantId, evidence_ref: &str) -> RecordKey {
+    RecordKey::new(Family::Evidence, tenant.scoped(evidence_ref))
+}
+
+/// Where an earlier version kept that.
+pub(crate) fn execution_before(tenant: &TenantId, evidence_ref: &str) -> RecordKey {
     RecordKey::new(Family::Payload, tenant.scoped(evidence_ref))
 }
 

@@ -129,7 +129,7 @@ impl Placement for Shards {
     fn record(&self, key: &RecordKey) -> Place {
         match key.family {
             Family::Invocation | Family::Result | Family::Batch => self.at(&key.id),
-            Family::Payload => self.at(&keys::call_of_payload(&key.id)),
+            Family::Payload | Family::Evidence => self.at(&keys::call_of_payload(&key.id)),
             Family::LockDomain => self.at_domain(&key.id),
             // Written with a call that needs them: the name does not say which.
             Family::Decision | Family::Plan => Place::WithTheRest,

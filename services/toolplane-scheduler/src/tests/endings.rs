@@ -8,11 +8,14 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, PersistenceStrategy, RedactionState};
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_runtime::caller::{Role, RoleSet};
+use toolplane_store::{Commit, Store, Write};
 
 use super::fakes::tool;
 use super::*;
 use crate::calls::Attached;
 use crate::ending::{ReportReceipt, StoredReport};
+use crate::keeping::DeletionRequest;
+use crate::storage::keys;
 
 const SECRET: &str = "s3cret";
 
@@ -395,4 +398,24 @@ async fn names_of_an_execution_elsewhere_are_kept() {
         let result = world.ended(&lease, v1::ExecutionOutcome { evidence, ..success("done") }).await;
         assert_eq!(result.evidence_refs, kept);
     }
+}
+
+#[tokio::test]
+async fn what_ran_a_call_is_read_where_an_earlier_version_kept_it_and_goes_with_the_call() {
+    let world = World::new().await;
+    let lease = world.leased().await;
+    world.ended(&lease, success("done")).await;
+    let records = world.parts.calls.records();
+    let record = records.get(&lease.call()).await.unwrap();
+    let kept = records.executions(&record).await.unwrap();
+    let [evidence] = &kept[..] else { panic!("{kept:?}") };
+    let now = keys::execution(&record.tenant, &evidence.evidence_id);
+    let before = keys::execution_before(&record.tenant, &evidence.evidence_id);
+    let bytes = world.store.get(&now).await.unwrap().unwrap().bytes;
+    let writes = vec![Write::Delete { key: now }, Write::Put { key: before.clone(), bytes }];
+    world.store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
+    assert_eq!(records.executions(&record).await.unwrap(), kept);
+    let by = DeletionRequest { by: "auditor", reason: "asked for" };
+    world.parts.deletions.delete(&lease.call(), by).await.unwrap();
+    assert_eq!(world.store.get(&before).await.unwrap(), None);
 }

@@ -59,7 +59,7 @@ async fn a_deleted_call_leaves_a_tombstone_and_no_text() {
     assert_eq!((left.deleted_by.as_str(), left.reason.as_str()), (REQUEST.by, REQUEST.reason));
     assert_eq!(bench.parts.deletions.tombstone(&call_key("inv_a")).await.unwrap(), Some(left.clone()));
     assert_eq!(bench.parts.deletions.page(&tenant, ScoreRange::all()).await.unwrap(), (vec![left], None));
-    for family in [Family::Invocation, Family::Result, Family::Payload, Family::Decision] {
+    for family in [Family::Invocation, Family::Result, Family::Payload, Family::Decision, Family::Evidence] {
         let rest = bench.store.keys(family, None, 100).await.unwrap();
         assert!(rest.iter().all(|(id, _)| !id.contains("inv_a")), "{family}");
     }

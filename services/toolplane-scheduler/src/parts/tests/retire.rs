@@ -34,7 +34,7 @@ async fn an_ended_call_goes_with_everything_that_belongs_to_it_and_a_living_one_
     bench.parts.workers.list()[0].drain();
     bench.admit(ask("inv_waits")).await.unwrap();
     gone(&bench, "inv_a").await;
-    for family in [Family::Result, Family::Payload, Family::Decision, Family::Meta] {
+    for family in [Family::Result, Family::Payload, Family::Decision, Family::Meta, Family::Evidence] {
         let left = bench.store.keys(family, None, 100).await.unwrap();
         let left: Vec<_> = left.into_iter().map(|(id, _)| id).filter(|id| id.contains("inv_a")).collect();
         assert_eq!(left, Vec::<String>::new(), "{family}");

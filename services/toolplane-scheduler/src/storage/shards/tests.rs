@@ -36,6 +36,7 @@ fn names_of(key: &InvocationKey) -> (Vec<RecordKey>, Vec<String>) {
         keys::ending(key),
         keys::hook(tenant, &format!("hook:{}/3", key.id)),
         keys::execution(tenant, &format!("execution:{}/2", key.id)),
+        keys::execution_before(tenant, &format!("execution:{}/2", key.id)),
         keys::tombstone(key),
     ];
     let queue = |tool: Option<&str>| QueueName {
