@@ -182,7 +182,11 @@ async fn register(
     let (mut names, mut pools) = (Vec::new(), Vec::new());
     let mut tools = Vec::new();
     for file in files {
-        for registration in files::read(file)? {
+        let read = files::read(file)?;
+        for place in &read.left_out {
+            out.note(&format!("`{}`: `{place}` is no field that is known here, and is left out", file.display()))?;
+        }
+        for registration in read.registrations {
             names.push(registration.declaration.full_name());
             let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());
             pools.push(binding.map(|binding| binding.pool().into_owned()));

@@ -29,22 +29,43 @@ struct Listing {
     tools: Vec<Registration>,
 }
 
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Tools {
+    /// The registrations, in its order.
+    pub(super) registrations: Vec<RegistrationParts>,
+    /// Where fields stand that no record has, such as `tools.0.declaration.descripton`. A later version of the standard may have them: they
+    /// are no error, and nothing is kept of them.
+    pub(super) left_out: Vec<String>,
+}
+
 /// Reads one registration, a list of them, or `{"tools": [...]}`.
-pub(super) fn read(file: &Path) -> Result<Vec<RegistrationParts>, Failure> {
+pub(super) fn read(file: &Path) -> Result<Tools, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
     parse(&text).map_err(|rule| Failure::Local(format!("`{}`: {rule}", file.display())))
 }
 
-fn parse(text: &str) -> Result<Vec<RegistrationParts>, String> {
+fn parse(text: &str) -> Result<Tools, String> {
     json::check(text.as_bytes(), &LIMITS).map_err(|refusal| refusal.to_string())?;
+    let mut left_out = Vec::new();
     let registrations: Vec<Registration> = if text.trim_start().starts_with('[') {
-        serde_json::from_str(text).map_err(|error| error.to_string())?
+        noting(text, &mut left_out)?
     } else if has_tools(text) {
-        serde_json::from_str::<Listing>(text).map_err(|error| error.to_string())?.tools
+        noting::<Listing>(text, &mut left_out)?.tools
     } else {
-        vec![serde_json::from_str(text).map_err(|error| error.to_string())?]
+        vec![noting(text, &mut left_out)?]
     };
-    Ok(registrations.into_iter().map(parts).collect())
+    Ok(Tools { registrations: registrations.into_iter().map(parts).collect(), left_out })
+}
+
+/// Reads a value, and notes what of the text is not in it.
+fn noting<'de, T: Deserialize<'de>>(text: &'de str, left_out: &mut Vec<String>) -> Result<T, String> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // A field that may be absent is a step of its own there, and none to who reads it.
+    let note = |path: serde_ignored::Path<'_>| left_out.push(path.to_string().replace(".?", ""));
+    let value = serde_ignored::deserialize(&mut reader, note).map_err(|error| error.to_string())?;
+    reader.end().map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 fn has_tools(text: &str) -> bool {
@@ -66,7 +87,7 @@ fn parts(registration: Registration) -> RegistrationParts {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Tools, parse};
 
     const ONE: &str = r#"{"declaration": {"tool_id": "t", "namespace": "n", "name": "x", "description": "d",
         "lifecycle": "available", "tool_kind": "function",
@@ -75,8 +96,9 @@ mod tests {
     #[test]
     fn all_three_forms_are_read() {
         for text in [ONE.to_owned(), format!("[{ONE}, {ONE}]"), format!("{{\"tools\": [{ONE}]}}")] {
-            let tools = parse(&text).unwrap();
-            let schema = tools[0].declaration.input_contract.clone().unwrap().model_input_schema.unwrap();
+            let Tools { registrations, left_out } = parse(&text).unwrap();
+            assert!(left_out.is_empty(), "{left_out:?}");
+            let schema = registrations[0].declaration.input_contract.clone().unwrap().model_input_schema.unwrap();
             assert!(schema.text().contains("18446744073709551617"), "numbers survive");
         }
     }
@@ -89,6 +111,18 @@ mod tests {
         assert!(parse(&twice).unwrap_err().contains("`name` twice"));
     }
 
+    #[test]
+    fn fields_that_no_record_has_are_told_where_they_stand() {
+        let slip = ONE.replacen("\"description\"", "\"descripton\": \"d\", \"description\"", 1);
+        let slip = slip.replacen("\"input_contract\": {", "\"input_contract\": {\"model_schema\": {}, ", 1);
+        assert_eq!(
+            parse(&slip).unwrap().left_out,
+            ["declaration.descripton", "declaration.input_contract.model_schema"]
+        );
+        let listed = parse(&format!("{{\"tools\": [{ONE}, {slip}]}}")).unwrap().left_out;
+        assert_eq!(listed[0], "tools.1.declaration.descripton");
+    }
+
     /// The example tools can be registered as they are.
     #[test]
     fn examples_are_read() {
@@ -96,7 +130,9 @@ mod tests {
         let mut read = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
-            read += parse(&text).unwrap().len();
+            let tools = parse(&text).unwrap();
+            assert!(tools.left_out.is_empty(), "{:?}", tools.left_out);
+            read += tools.registrations.len();
         }
         assert!(read >= 8, "only {read} example tools");
     }
