@@ -27,4 +27,4 @@ pub use learned::{Learned, Lesson, NOTEBOOKS, Notebook, Recall, words_of};
 pub use query::{Filter, FilterKind, QueryFault};
 pub use rank::Position;
 pub use shown::{Everything, Seen, Shown};
-pub use thesaurus::{BadGroup, MAX_GROUP_WORDS, MAX_GROUPS, Thesaurus};
+pub use thesaurus::{BadGroup, MAX_GROUP_WORDS, MAX_GROUPS, Thesaurus, check_group, group_key};

@@ -282,6 +282,15 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     rest = tools.search(namespaces=[served.namespace], limit=2, page=first.next_page)
     assert (len(first), first.total, len(rest), rest.next_page) == (2, 3, 1, "")
     assert {one.name.rsplit(".", 1)[1] for one in [*first, *rest]} == {"add", "fails", "waits"}
+    word = f"adder{served.namespace}"
+    assert not tools.search(word, namespaces=[served.namespace])
+    tools.add_synonyms(word, "waits")
+    [waits] = tools.search(word, namespaces=[served.namespace])
+    assert (waits.name, waits.why) == (f"{served.namespace}.waits", (f"{word} ~ waits (synonym)",))
+    assert [(one.words, one.origin) for one in tools.synonyms(word)] == [((word, "waits"), "added")]
+    tools.remove_synonyms(word, "waits")
+    tools.remove_synonyms(word, "waits")
+    assert tools.synonyms(word) == [] and not tools.search(word, namespaces=[served.namespace])
     nowhere = tools.search("select:nobody.has_this")
     assert (list(nowhere), nowhere.missing, nowhere.next_action) == ([], ("nobody.has_this",), "refine_query")
     with pytest.raises(RequestRefused, match="kind"):

@@ -39,6 +39,7 @@ export {
   type SearchOptions,
   type Shape,
   type SurfaceOptions,
+  type Synonyms,
   type ToolEntry,
 } from "./surface.js";
 export { connect, Tools, type BatchResult, type CallOptions, type ConnectOptions } from "./tools.js";

@@ -1,7 +1,7 @@
 /** What tools there are: listed, searched, loaded. */
 
 import type { Connection } from "./connection.js";
-import type { MatchReason } from "./gen/toolplane/v1/search.js";
+import { SynonymOrigin, type MatchReason } from "./gen/toolplane/v1/search.js";
 import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
 import { RequestError } from "./errors.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
@@ -73,6 +73,15 @@ export interface Search {
   readonly missing: readonly string[];
   /** Providers that are still waited for. */
   readonly pendingProviders: readonly string[];
+}
+
+/** Words that mean the same when tools are searched. */
+export interface Synonyms {
+  readonly words: readonly string[];
+  /** `added`, or from the configuration: for the tenant, or for all. What is configured is not changed by request. */
+  readonly origin: "added" | "configured" | "configured_for_all";
+  /** Who added them, as far as that is known. */
+  readonly addedBy?: string;
 }
 
 /** A tool that can be called, with what a model needs to call it. */
@@ -155,6 +164,42 @@ function reason({ asked, found, how }: MatchReason): string {
   if (how === "word") return asked;
   if (how === "use") return `${asked} (used)`;
   return how === "name" || how === "name_within" ? "its name" : `${asked} ~ ${found} (${how})`;
+}
+
+/** @internal */
+export async function listSynonyms(connection: Connection, word: string): Promise<Synonyms[]> {
+  const groups: Synonyms[] = [];
+  for (let pageToken = ""; ; ) {
+    const request = { word, pageSize: 1000, pageToken };
+    const page = await ask(connection, connection.surfaces, (client) => client.listSynonyms, request, soon());
+    for (const { words, origin, addedBy } of page.groups) {
+      groups.push({ words, origin: ORIGINS[origin] ?? "added", ...(addedBy ? { addedBy } : {}) });
+    }
+    pageToken = page.nextPageToken;
+    if (pageToken === "") return groups;
+  }
+}
+
+const ORIGINS: Partial<Record<SynonymOrigin, Synonyms["origin"]>> = {
+  [SynonymOrigin.SYNONYM_ORIGIN_CONFIGURED_FOR_ALL]: "configured_for_all",
+  [SynonymOrigin.SYNONYM_ORIGIN_CONFIGURED]: "configured",
+};
+
+/** @internal */
+export async function addSynonyms(connection: Connection, words: readonly string[]): Promise<void> {
+  const group = { words: [...words], origin: SynonymOrigin.SYNONYM_ORIGIN_UNSPECIFIED, addedAt: undefined, addedBy: "" };
+  const request = { groups: [group], by: "" };
+  await ask(connection, connection.surfaces, (client) => client.addSynonyms, request, soon());
+}
+
+/** @internal */
+export async function removeSynonyms(connection: Connection, words: readonly string[]): Promise<void> {
+  try {
+    await ask(connection, connection.surfaces, (client) => client.removeSynonyms, { words: [...words] }, soon());
+  } catch (error) {
+    // Sent again, it finds that it was done before.
+    if (!(error instanceof RequestError && error.status === "NOT_FOUND")) throw error;
+  }
 }
 
 /** @internal */

@@ -191,6 +191,21 @@ export class Tools {
     return await surfaces.loadTools(this.#connection, this.surfaceId, names);
   }
 
+  /** Words that mean the same when tools are searched: every group, or those with `word`. */
+  async synonyms(word = ""): Promise<surfaces.Synonyms[]> {
+    return await surfaces.listSynonyms(this.#connection, word);
+  }
+
+  /** Says that words, or phrases of up to four words, mean the same. Searches of the tenant know it when this is done. */
+  async addSynonyms(words: readonly string[]): Promise<void> {
+    await surfaces.addSynonyms(this.#connection, words);
+  }
+
+  /** Takes words out of every added group that has all of them, if there are any; a group that one word is left of goes. */
+  async removeSynonyms(words: readonly string[]): Promise<void> {
+    await surfaces.removeSynonyms(this.#connection, words);
+  }
+
   /** Makes loaded tools deferred again, in a surface of your own; gives the names for which that could not be done. */
   async unload(names: readonly string[]): Promise<surfaces.NotLoaded[]> {
     return await surfaces.unloadTools(this.#connection, this.surfaceId, names);

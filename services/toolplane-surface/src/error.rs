@@ -1,14 +1,19 @@
 //! From this role's refusals to what callers and operators see.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use toolplane_backend::BackendError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
+use toolplane_records::ids::TenantId;
 use toolplane_runtime::ApiError;
 use toolplane_runtime::process::RoleError;
 use toolplane_store::StoreError;
+
+/// Pause before trying again where room has to be made first.
+const TOO_MANY_PAUSE: Duration = Duration::from_secs(30);
 
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +96,12 @@ pub(crate) fn of_store(error: StoreError) -> ApiError {
 pub(crate) fn lost() -> ApiError {
     let message = "another request changed it first; read it again".to_owned();
     ApiError::Conflict { reason: codes::VERSION_LOST, message }
+}
+
+/// What a tenant may have is used up.
+pub(crate) fn too_many(tenant: &TenantId, message: String) -> ApiError {
+    let subject = format!("tenant/{tenant}");
+    ApiError::Exhausted { reason: codes::TOO_MANY, subject, message, retry_after: Some(TOO_MANY_PAUSE) }
 }
 
 pub(crate) fn unreadable(error: serde_json::Error) -> ApiError {

@@ -136,11 +136,13 @@ impl Registry {
         let mut tools: HashMap<TenantId, Vec<ToolId>> = HashMap::new();
         let mut surfaces: Vec<(TenantId, SurfaceId)> = Vec::new();
         let mut providers: Vec<(TenantId, ProviderId)> = Vec::new();
+        let mut synonyms: Vec<TenantId> = Vec::new();
         for subject in changed {
             match subject {
                 Subject::Tool(tenant, id) => tools.entry(tenant).or_default().push(id),
                 Subject::Surface(tenant, id) => surfaces.push((tenant, id)),
                 Subject::Provider(tenant, id) => providers.push((tenant, id)),
+                Subject::Synonyms(tenant) => synonyms.push(tenant),
             }
         }
         for (tenant, ids) in tools {
@@ -156,6 +158,7 @@ impl Registry {
         for (tenant, id) in providers {
             self.read_provider(&tenant, &id).await?;
         }
+        self.read_synonyms_of(&synonyms).await?;
         Ok(true)
     }
 

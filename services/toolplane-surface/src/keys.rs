@@ -14,6 +14,8 @@ use crate::sync::Subject;
 const TOOL: &str = "tool";
 const SURFACE: &str = "surface";
 const PROVIDER: &str = "provider";
+/// What names words that mean the same, in [`CHANGES`].
+const SYNONYM: &str = "synonyms";
 
 pub(crate) fn tool(tenant: &TenantId, id: &ToolId) -> RecordKey {
     RecordKey::new(Family::Declaration, format!("{tenant}|{id}"))
@@ -71,6 +73,14 @@ pub(crate) fn learned_of(member: &str) -> Option<(TenantId, u8)> {
     let (tenant, number) = member.split_once('|')?;
     Some((TenantId::parse(tenant).ok()?, number.parse().ok()?))
 }
+
+/// What a tenant added of words that mean the same.
+pub(crate) fn synonyms(tenant: &TenantId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{SYNONYM}|{tenant}"))
+}
+
+/// Tenants that have a record of [`synonyms`].
+pub(crate) const SYNONYMS: &str = "synonyms";
 
 /// Documents of all tenants, by the moment they were handed in.
 pub(crate) const DOCUMENTS: &str = "documents";
@@ -150,16 +160,17 @@ pub(crate) const LEASES: &str = "follower-leases";
 /// Processes that answer from memory, by how far they have come; also what others are told of that.
 pub(crate) const ACKNOWLEDGED: &str = "follower-acknowledged";
 
-/// What names a tool, a surface or a provider in [`CHANGES`].
+/// What names in [`CHANGES`] what was changed.
 pub(crate) fn member(subject: &Subject) -> String {
     match subject {
         Subject::Tool(tenant, id) => tool_stream(tenant, id),
         Subject::Surface(tenant, id) => surface_stream(tenant, id),
         Subject::Provider(tenant, id) => provider_stream(tenant, id),
+        Subject::Synonyms(tenant) => format!("{SYNONYM}/{tenant}|"),
     }
 }
 
-/// The tool, surface or provider of a member made by [`member`].
+/// What was changed, by a member made by [`member`].
 pub(crate) fn subject(member: &str) -> Option<Subject> {
     let (kind, id) = member.split_once('/')?;
     let (tenant, id) = id.split_once('|')?;
@@ -168,6 +179,7 @@ pub(crate) fn subject(member: &str) -> Option<Subject> {
         TOOL => Some(Subject::Tool(tenant, ToolId::parse(id).ok()?)),
         SURFACE => Some(Subject::Surface(tenant, SurfaceId::parse(id).ok()?)),
         PROVIDER => Some(Subject::Provider(tenant, ProviderId::parse(id).ok()?)),
+        SYNONYM => Some(Subject::Synonyms(tenant)),
         _ => None,
     }
 }
@@ -186,7 +198,8 @@ mod tests {
         let changed = [
             Subject::Tool(tenant.clone(), ToolId::from_trusted("text.count")),
             Subject::Surface(tenant.clone(), SurfaceId::from_trusted("surf_1")),
-            Subject::Provider(tenant, ProviderId::from_trusted("github")),
+            Subject::Provider(tenant.clone(), ProviderId::from_trusted("github")),
+            Subject::Synonyms(tenant),
         ];
         for one in changed {
             assert_eq!(subject(&member(&one)), Some(one));

@@ -31,8 +31,8 @@ mod role;
 mod rpc;
 mod surfaces;
 pub mod sync;
+mod synonyms;
 mod takeover;
-mod thesauri;
 mod tools;
 mod view;
 

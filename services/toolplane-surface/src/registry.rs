@@ -29,6 +29,7 @@ use crate::providers::{Shelf, Trials, WorkerCredentials};
 use crate::records::StoredTool;
 use crate::surfaces::DefaultSurface;
 use crate::sync::Hub;
+use crate::synonyms::Thesauri;
 
 /// How many stored tools are read at once at start.
 const READ_PAGE: usize = 500;
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) trials: Trials,
     /// What the workers have.
     pub(crate) credentials: WorkerCredentials,
+    /// Words that mean the same.
+    pub(crate) thesauri: Thesauri,
     pub(crate) changes: Changes,
     /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
     pub(crate) followers: Option<Followers>,
@@ -95,7 +98,11 @@ impl std::fmt::Debug for Registry {
 impl Registry {
     /// Reads every stored tool back. One that cannot be used refuses the start: to go on without it would change what
     /// surfaces mean.
-    pub(crate) async fn open(store: Arc<dyn Store>, patience: Duration) -> Result<Self, SurfaceError> {
+    pub(crate) async fn open(
+        store: Arc<dyn Store>,
+        patience: Duration,
+        thesauri: Thesauri,
+    ) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
         // Taken first: what is read after it is at least as new.
         let head = changes.head().await?;
@@ -110,6 +117,7 @@ impl Registry {
             providers: Shelf::default(),
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),
+            thesauri,
             changes,
             followers,
             applied: Mutex::new(head),
@@ -118,6 +126,7 @@ impl Registry {
             store,
         }));
         registry.read_providers().await?;
+        registry.read_synonyms().await?;
         Ok(registry)
     }
 
@@ -134,6 +143,7 @@ impl Registry {
         }
         self.0.surfaces.clear().await;
         self.read_providers().await?;
+        self.read_synonyms().await?;
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use crate::options::SurfaceOptions;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
-use crate::thesauri::Thesauri;
+use crate::synonyms::Thesauri;
 use crate::{declarations, takeover};
 
 /// The services of the role, as health checks name them.
@@ -67,8 +67,8 @@ impl SurfaceRole {
     /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
-        let registry =
-            Registry::open(backend.measured(Keeper::Surface, backend.store()), options.sync_patience).await?;
+        let store = backend.measured(Keeper::Surface, backend.store());
+        let registry = Registry::open(store, options.sync_patience, thesauri).await?;
         registry.join().await?;
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
@@ -94,7 +94,6 @@ impl SurfaceRole {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
-            thesauri,
             learning,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,

@@ -9,6 +9,7 @@ mod providers;
 mod shown;
 mod surfaces;
 mod sync;
+mod synonyms;
 mod tools;
 mod watch;
 
@@ -78,6 +79,18 @@ impl SurfaceService for SurfaceApi {
 
     async fn search_tools(&self, request: Request<v1::SearchToolsRequest>) -> Answer<v1::SearchToolsResponse> {
         Ok(discovery::search(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn list_synonyms(&self, request: Request<v1::ListSynonymsRequest>) -> Answer<v1::ListSynonymsResponse> {
+        Ok(synonyms::list(self.current().await?, request).map(Response::new)?)
+    }
+
+    async fn add_synonyms(&self, request: Request<v1::AddSynonymsRequest>) -> Answer<v1::AddSynonymsResponse> {
+        Ok(synonyms::add(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn remove_synonyms(&self, request: Request<v1::RemoveSynonymsRequest>) -> Answer<v1::RemoveSynonymsResponse> {
+        Ok(synonyms::remove(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {

@@ -29,6 +29,8 @@ pub enum Subject {
     Surface(TenantId, SurfaceId),
     /// A provider, how it is, or how one of its tools stands.
     Provider(TenantId, ProviderId),
+    /// Words that mean the same to a tenant's searches; nothing a scheduler goes by.
+    Synonyms(TenantId),
 }
 
 /// The subscribers, and the revision they are to reach. Cheap to clone; clones are the same hub.

@@ -25,6 +25,8 @@ mod several;
 mod surfaces;
 #[path = "service/sync.rs"]
 mod sync;
+#[path = "service/synonyms.rs"]
+mod synonyms;
 #[path = "service/takeover.rs"]
 mod takeover;
 #[path = "service/watch.rs"]

@@ -39,6 +39,7 @@ mod spelled;
 mod status;
 mod store;
 mod surface;
+mod synonyms;
 mod taints;
 mod tools;
 mod verify;
@@ -90,6 +91,9 @@ enum Command {
     Surface(surface::SurfaceCommand),
     /// Find tools in a surface: `select:a,b` by name, anything else by words and filters.
     Search(search::SearchArgs),
+    /// Words that mean the same when tools are searched: list, add, take out.
+    #[command(subcommand)]
+    Synonyms(synonyms::SynonymsCommand),
     /// Load deferred tools, so that they can be called.
     Load(search::LoadArgs),
     /// Make loaded tools of a surface deferred again.
@@ -218,6 +222,7 @@ async fn answered(command: Command, connection: &Connection, out: &mut Output) -
         Command::Providers(command) => providers::run(command, connection, out).await,
         Command::Surface(command) => surface::run(command, connection, out).await,
         Command::Search(args) => search::search(args, connection, out).await,
+        Command::Synonyms(command) => synonyms::run(command, connection, out).await,
         Command::Load(args) => search::load(args, connection, out).await,
         Command::Unload(args) => search::unload(args, connection, out).await,
         Command::Invoke(args) => invoke::run(args, connection, out).await,

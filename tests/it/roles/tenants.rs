@@ -102,6 +102,7 @@ async fn what_belongs_to_another_tenant_does_not_exist() {
     calls(&globex, &own).await;
     others(&globex, &own).await;
     lists(&globex, &own).await;
+    synonyms(&acme, &globex).await;
 
     // And it is all still there, untouched, for those it belongs to.
     let id = own.invocation.clone();
@@ -177,6 +178,23 @@ async fn others(globex: &Clients, own: &Things) {
         ..Default::default()
     });
     hidden!(client, revoke_rule, rule, |i| v1::RevokeRuleRequest { rule_id: i, reason: "x".to_owned() });
+}
+
+/// Words that one tenant says mean the same are in no list and in no search of another one.
+async fn synonyms(acme: &Clients, globex: &Clients) {
+    let group = v1::SynonymGroup { words: vec!["parrot".to_owned(), "echo".to_owned()], ..Default::default() };
+    let request = v1::AddSynonymsRequest { groups: vec![group], ..Default::default() };
+    acme.surfaces().add_synonyms(request).await.unwrap();
+    register(globex, tools::examples().unwrap()).await;
+    let asked = v1::SearchToolsRequest { query: "parrot".to_owned(), ..Default::default() };
+    for (clients, known) in [(acme, true), (globex, false)] {
+        let groups = clients.surfaces().list_synonyms(v1::ListSynonymsRequest::default()).await.unwrap().into_inner();
+        assert_eq!(!groups.groups.is_empty(), known);
+        let found = clients.surfaces().search_tools(asked.clone()).await.unwrap().into_inner().result.unwrap().found;
+        assert_eq!(found.iter().any(|tool| tool.name == "native.echo"), known, "{found:?}");
+    }
+    let mut client = globex.surfaces();
+    hidden!(client, remove_synonyms, "parrot".to_owned(), |i| v1::RemoveSynonymsRequest { words: vec![i] });
 }
 
 async fn lists(globex: &Clients, own: &Things) {

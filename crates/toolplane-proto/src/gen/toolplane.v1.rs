@@ -14345,6 +14345,59 @@ pub struct ProviderStanding {
     #[prost(enumeration = "ProviderState", tag = "2")]
     pub state: i32,
 }
+/// Words that mean the same when tools are searched.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SynonymGroup {
+    /// The words, and phrases.
+    #[prost(string, repeated, tag = "1")]
+    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where it comes from.
+    #[prost(enumeration = "SynonymOrigin", tag = "2")]
+    pub origin: i32,
+    /// When it was added; absent for one of the configuration.
+    #[prost(message, optional, tag = "3")]
+    pub added_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who added it, as far as that is known.
+    #[prost(string, tag = "4")]
+    pub added_by: ::prost::alloc::string::String,
+}
+/// Where words that mean the same come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SynonymOrigin {
+    /// Not known.
+    Unspecified = 0,
+    /// The configuration, for every tenant.
+    ConfiguredForAll = 1,
+    /// The configuration, for this tenant.
+    Configured = 2,
+    /// They were added.
+    Added = 3,
+}
+impl SynonymOrigin {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SYNONYM_ORIGIN_UNSPECIFIED",
+            Self::ConfiguredForAll => "SYNONYM_ORIGIN_CONFIGURED_FOR_ALL",
+            Self::Configured => "SYNONYM_ORIGIN_CONFIGURED",
+            Self::Added => "SYNONYM_ORIGIN_ADDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SYNONYM_ORIGIN_UNSPECIFIED" => Some(Self::Unspecified),
+            "SYNONYM_ORIGIN_CONFIGURED_FOR_ALL" => Some(Self::ConfiguredForAll),
+            "SYNONYM_ORIGIN_CONFIGURED" => Some(Self::Configured),
+            "SYNONYM_ORIGIN_ADDED" => Some(Self::Added),
+            _ => None,
+        }
+    }
+}
 /// A tool whose schema is visible in a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LoadedTool {
@@ -14998,6 +15051,66 @@ pub struct SearchToolsResponse {
     /// The answer as the standard's JSON, with view JSON.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+}
+/// Asks for the words that mean the same.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSynonymsRequest {
+    /// Only groups with this word or phrase, when given; its ending does not matter.
+    #[prost(string, tag = "1")]
+    pub word: ::prost::alloc::string::String,
+    /// Most groups per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Words that mean the same.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSynonymsResponse {
+    /// The groups.
+    #[prost(message, repeated, tag = "1")]
+    pub groups: ::prost::alloc::vec::Vec<SynonymGroup>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// The starter set, which is not listed, counts beside them.
+    #[prost(bool, tag = "3")]
+    pub starter_set: bool,
+}
+/// Asks to add words that mean the same.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AddSynonymsRequest {
+    /// The groups, at most 100: words, or phrases of up to 4 words, that mean the same. `origin` and what follows it are not looked at.
+    #[prost(message, repeated, tag = "1")]
+    pub groups: ::prost::alloc::vec::Vec<SynonymGroup>,
+    /// Who adds them; taken only where callers are not authenticated.
+    #[prost(string, tag = "2")]
+    pub by: ::prost::alloc::string::String,
+}
+/// What was added.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AddSynonymsResponse {
+    /// The groups that are new; one with the same words as another one, that was added before, is not.
+    #[prost(message, repeated, tag = "1")]
+    pub added: ::prost::alloc::vec::Vec<SynonymGroup>,
+}
+/// Asks to take words out of what was added.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoveSynonymsRequest {
+    /// The words, 1 to 32. Out of a group that has all of them, they are taken.
+    #[prost(string, repeated, tag = "1")]
+    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// What was taken out.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RemoveSynonymsResponse {
+    /// The groups as they were.
+    #[prost(message, repeated, tag = "1")]
+    pub before: ::prost::alloc::vec::Vec<SynonymGroup>,
+    /// What is left of them; a group that has gone is not here.
+    #[prost(message, repeated, tag = "2")]
+    pub after: ::prost::alloc::vec::Vec<SynonymGroup>,
 }
 /// Asks to load tools.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -16172,6 +16285,83 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "SearchTools"));
             self.inner.unary(req, path, codec).await
         }
+        /// Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first.
+        pub async fn list_synonyms(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSynonymsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ListSynonyms",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ListSynonyms"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process.
+        pub async fn add_synonyms(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AddSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AddSynonymsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/AddSynonyms",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "AddSynonyms"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes words out of every added group that has all of them; a group that one word is left of goes.
+        pub async fn remove_synonyms(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RemoveSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RemoveSynonymsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/RemoveSynonyms",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.SurfaceService", "RemoveSynonyms"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         pub async fn load_tools(
             &mut self,
@@ -16491,6 +16681,30 @@ pub mod surface_service_server {
             request: tonic::Request<super::SearchToolsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::SearchToolsResponse>,
+            tonic::Status,
+        >;
+        /// Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first.
+        async fn list_synonyms(
+            &self,
+            request: tonic::Request<super::ListSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSynonymsResponse>,
+            tonic::Status,
+        >;
+        /// Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process.
+        async fn add_synonyms(
+            &self,
+            request: tonic::Request<super::AddSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AddSynonymsResponse>,
+            tonic::Status,
+        >;
+        /// Takes words out of every added group that has all of them; a group that one word is left of goes.
+        async fn remove_synonyms(
+            &self,
+            request: tonic::Request<super::RemoveSynonymsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RemoveSynonymsResponse>,
             tonic::Status,
         >;
         /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
@@ -17168,6 +17382,142 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = SearchToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/ListSynonyms" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSynonymsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ListSynonymsRequest>
+                    for ListSynonymsSvc<T> {
+                        type Response = super::ListSynonymsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSynonymsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::list_synonyms(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSynonymsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/AddSynonyms" => {
+                    #[allow(non_camel_case_types)]
+                    struct AddSynonymsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::AddSynonymsRequest>
+                    for AddSynonymsSvc<T> {
+                        type Response = super::AddSynonymsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AddSynonymsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::add_synonyms(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AddSynonymsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/RemoveSynonyms" => {
+                    #[allow(non_camel_case_types)]
+                    struct RemoveSynonymsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::RemoveSynonymsRequest>
+                    for RemoveSynonymsSvc<T> {
+                        type Response = super::RemoveSynonymsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RemoveSynonymsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::remove_synonyms(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RemoveSynonymsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

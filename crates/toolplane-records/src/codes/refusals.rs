@@ -144,6 +144,10 @@ codes! {
         "rule `<id>` is configured (<where>); remove it there",
         "The rule comes from the configuration or a rules file, so it cannot be revoked by request.",
         "Remove it from the file that is named, then run `toolplane rules reload`.";
+    SYNONYMS_CONFIGURED = "SYNONYMS_CONFIGURED", Refusal(FailedPrecondition, AfterChange),
+        "`<words>` are synonyms of the configuration; take them out there",
+        "The group of synonyms comes from `surface.synonyms` of the configuration, so it cannot be changed by request.",
+        "Change `surface.synonyms` on every surface process and start it anew; `toolplane synonyms list` tells what comes from where.";
     LEASE_FENCED = "LEASE_FENCED", Refusal(Aborted, AfterReread),
         "the lease is not the current one",
         "A worker reported under a lease that has ended; another worker may have the call.",
@@ -170,8 +174,8 @@ codes! {
         "Send calls more slowly: try again after the time in `RetryInfo`.";
     TOO_MANY = "TOO_MANY", Refusal(ResourceExhausted, Later),
         "how many there are, and how many there may be",
-        "The tenant has as many open approval requests (`permission.max_pending_per_tenant`) or stored rules (`permission.max_rules_per_tenant`) as allowed.",
-        "Answer approval requests (`toolplane approvals`) or revoke rules (`toolplane rules revoke`), then try again.";
+        "The tenant has as many open approval requests (`permission.max_pending_per_tenant`), stored rules (`permission.max_rules_per_tenant`) or added synonyms as allowed.",
+        "Answer approval requests (`toolplane approvals`), revoke rules (`toolplane rules revoke`) or remove synonyms (`toolplane synonyms rm`), then try again.";
     TOO_MANY_WATCHERS = "TOO_MANY_WATCHERS", Refusal(ResourceExhausted, Later),
         "<n> streams follow calls already",
         "As many streams follow calls as `scheduler.max_watchers` or `scheduler.max_watchers_per_tenant` allows.",

@@ -22,6 +22,9 @@ pub const TABLE: &[Row] = &[
     // Declarations, surfaces, search.
     ("toolplane.v1.SurfaceService/RegisterTools", &[Operator]),
     ("toolplane.v1.SurfaceService/RetireTool", &[Operator]),
+    ("toolplane.v1.SurfaceService/AddSynonyms", &[Operator]),
+    ("toolplane.v1.SurfaceService/RemoveSynonyms", &[Operator]),
+    ("toolplane.v1.SurfaceService/ListSynonyms", &[Operator, Auditor]),
     ("toolplane.v1.SurfaceService/GetTool", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/CreateSurface", &[Agent, Operator]),

@@ -13,10 +13,11 @@ from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retri
 from toolplane._spec import unique_key
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
-from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, SurfaceChange, Tool
+from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, SurfaceChange, Synonyms, SynonymsList, Tool
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import payload_pb2
 from toolplane.v1 import scheduler_policy_pb2
+from toolplane.v1 import search_pb2
 from toolplane.v1 import surface_service_pb2 as surfaces
 from toolplane.v1 import vocabulary_pb2 as words
 
@@ -62,6 +63,33 @@ class CatalogFlows:
         )
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
         return Matches.of(answer.result)
+
+    def synonyms(self, word: str) -> Flow[SynonymsList]:
+        """Words that mean the same: every group, or those with a word."""
+        request = surfaces.ListSynonymsRequest(word=word, page_size=1000)
+        groups: SynonymsList = []
+        while True:
+            answer = yield from retried(_rpc.LIST_SYNONYMS, request, timeout=_TIMEOUT, retry=self._retry)
+            groups.extend(Synonyms.of(group) for group in answer.groups)
+            request.page_token = answer.next_page_token
+            if not request.page_token:
+                return groups
+
+    def add_synonyms(self, words: Sequence[str]) -> Flow[None]:
+        """Adds words that mean the same; once, however often it is sent."""
+        group = search_pb2.SynonymGroup(words=words)
+        request = surfaces.AddSynonymsRequest(groups=[group], by=self._calls.context.actor)
+        yield from retried(_rpc.ADD_SYNONYMS, request, timeout=_TIMEOUT, retry=self._retry)
+
+    def remove_synonyms(self, words: Sequence[str]) -> Flow[None]:
+        """Takes words out of the groups that have all of them, if there are any."""
+        request = surfaces.RemoveSynonymsRequest(words=words)
+        try:
+            yield from retried(_rpc.REMOVE_SYNONYMS, request, timeout=_TIMEOUT, retry=self._retry)
+        except errors.RequestRefused as refused:
+            # Sent again, it finds that it was done before.
+            if refused.status != "NOT_FOUND":
+                raise
 
     def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""

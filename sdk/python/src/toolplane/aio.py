@@ -13,7 +13,7 @@ from toolplane.files import AsyncKeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, Tool
+from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, SynonymsList, Tool
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -187,6 +187,18 @@ class AsyncToolplane:
             without_use=without_use,
         )
         return await self._driver.run(flow)
+
+    async def synonyms(self, word: str = "") -> SynonymsList:
+        """Words that mean the same when tools are searched: every group, or those with `word`."""
+        return await self._driver.run(self._catalog.synonyms(word))
+
+    async def add_synonyms(self, *words: str) -> None:
+        """Says that words, or phrases of up to four words, mean the same. Searches of the tenant know it when this returns."""
+        await self._driver.run(self._catalog.add_synonyms(words))
+
+    async def remove_synonyms(self, *words: str) -> None:
+        """Takes words out of every added group that has all of them, if there are any; a group that one word is left of goes."""
+        await self._driver.run(self._catalog.remove_synonyms(words))
 
     async def load(self, *names: str) -> list[Tool]:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""

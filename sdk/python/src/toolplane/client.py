@@ -13,7 +13,7 @@ from toolplane.files import KeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, Tool
+from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, SynonymsList, Tool
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -185,6 +185,18 @@ class Toolplane:
             without_use=without_use,
         )
         return self._driver.run(flow)
+
+    def synonyms(self, word: str = "") -> SynonymsList:
+        """Words that mean the same when tools are searched: every group, or those with `word`."""
+        return self._driver.run(self._catalog.synonyms(word))
+
+    def add_synonyms(self, *words: str) -> None:
+        """Says that words, or phrases of up to four words, mean the same. Searches of the tenant know it when this returns."""
+        self._driver.run(self._catalog.add_synonyms(words))
+
+    def remove_synonyms(self, *words: str) -> None:
+        """Takes words out of every added group that has all of them, if there are any; a group that one word is left of goes."""
+        self._driver.run(self._catalog.remove_synonyms(words))
 
     def load(self, *names: str) -> list[Tool]:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""

@@ -74,6 +74,25 @@ class Found:
         return cls(message.name, message.tool_id, "", not message.changed)
 
 
+@dataclass(frozen=True)
+class Synonyms:
+    """Words that mean the same when tools are searched.
+
+    `origin` is `added`, or `configured` and `configured_for_all` for those of the configuration, which are not changed by request;
+    `added_by` is who added them, as far as that is known.
+    """
+
+    words: tuple[str, ...]
+    origin: str
+    added_by: str
+
+    @classmethod
+    def of(cls, message: search_pb2.SynonymGroup) -> Synonyms:
+        """From its message."""
+        origin = search_pb2.SynonymOrigin.Name(message.origin).removeprefix("SYNONYM_ORIGIN_").lower()
+        return cls(tuple(message.words), origin, message.added_by)
+
+
 class Matches(list[Found]):
     """A page of what a search found, best first."""
 
@@ -156,6 +175,7 @@ class Card:
 # Named here, because the clients have a method `list`.
 MappedCalls = list[Mapped]
 CardList = list[Card]
+SynonymsList = list[Synonyms]
 
 
 def _reason(reason: search_pb2.MatchReason) -> str:

@@ -323,6 +323,13 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.equal((await deferred.call(`${name}.word_count`, { text: "a" })).value, 1);
   const outside = await deferred.call(`${name}.nothing`).catch((error) => error);
   assert.equal(outside.errorClass, "capability_gap");
+  const word = `lexemes${name}`;
+  await tools.addSynonyms([word, "word count"]);
+  assert.deepEqual((await tools.synonyms(word)).map(({ words, origin }) => [words, origin]), [[[word, "word count"], "added"]]);
+  assert.ok((await tools.search(word)).found.some((tool) => tool.name === `${name}.word_count`));
+  await tools.removeSynonyms([word]);
+  await tools.removeSynonyms([word]);
+  assert.deepEqual([await tools.synonyms(word), (await tools.search(word)).found], [[], []]);
   const small = await tools.surface({ tools: [`${name}.word_count`] });
   assert.equal((await small.list()).length, 1);
   const changes = small.watchSurface();

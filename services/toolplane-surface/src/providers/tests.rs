@@ -23,6 +23,7 @@ use super::look::{Fault, Said};
 use super::looks::{Clock, Discover, Looks};
 use crate::options::ProviderOptions;
 use crate::registry::Registry;
+use crate::synonyms::Thesauri;
 
 /// What a provider does when it is asked.
 #[derive(Clone, Debug)]
@@ -115,7 +116,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Bed {
     async fn start() -> Self {
-        let registry = Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500)).await.unwrap();
+        let registry = Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Thesauri::default())
+            .await
+            .unwrap();
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();

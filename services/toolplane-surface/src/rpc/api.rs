@@ -6,7 +6,6 @@ use toolplane_runtime::ApiError;
 use crate::learning::Learning;
 use crate::providers::Looks;
 use crate::registry::Registry;
-use crate::thesauri::Thesauri;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -15,8 +14,6 @@ pub(crate) struct SurfaceApi {
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
-    /// Words that mean the same.
-    pub(crate) thesauri: Thesauri,
     /// What use teaches.
     pub(crate) learning: Learning,
     /// The largest answer, in bytes.

@@ -49,11 +49,17 @@ pub(super) async fn search(
     };
     let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
     let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
-    let thesaurus = api.thesauri.of_tenant(&tenant);
+    let thesaurus = api.registry.0.thesauri.of_tenant(&tenant);
     let learned = if request.without_use { None } else { api.learning.of_tenant(&tenant) };
     let learned = learned.as_ref().map(|learned| learned.on(today()));
-    let question =
-        Question { text: &request.query, filters: &filters, limit, after: after.as_ref(), thesaurus, learned };
+    let question = Question {
+        text: &request.query,
+        filters: &filters,
+        limit,
+        after: after.as_ref(),
+        thesaurus: &thesaurus,
+        learned,
+    };
     let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
     if !request.without_use {
         api.learning.found(&caller, &id, &result);

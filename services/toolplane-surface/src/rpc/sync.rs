@@ -88,10 +88,14 @@ impl Link {
             self.subscription.trust(time);
         }
         self.told = update.revision;
-        let changes = update.changes.into_iter().map(|subject| match subject {
-            Subject::Tool(tenant, id) => change(tenant.to_string(), Wire::ToolId(id.to_string())),
-            Subject::Surface(tenant, id) => change(tenant.to_string(), Wire::SurfaceId(id.to_string())),
-            Subject::Provider(tenant, id) => change(tenant.to_string(), Wire::ProviderId(id.to_string())),
+        let changes = update.changes.into_iter().filter_map(|subject| {
+            let (tenant, subject) = match subject {
+                Subject::Tool(tenant, id) => (tenant, Wire::ToolId(id.to_string())),
+                Subject::Surface(tenant, id) => (tenant, Wire::SurfaceId(id.to_string())),
+                Subject::Provider(tenant, id) => (tenant, Wire::ProviderId(id.to_string())),
+                Subject::Synonyms(_) => return None,
+            };
+            Some(v1::CatalogChange { tenant: tenant.to_string(), subject: Some(subject) })
         });
         Ok(v1::SyncCatalogResponse {
             changes: changes.collect(),
@@ -101,8 +105,4 @@ impl Link {
             trusted_for_ms: trusted_for.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
         })
     }
-}
-
-fn change(tenant: String, subject: Wire) -> v1::CatalogChange {
-    v1::CatalogChange { tenant, subject: Some(subject) }
 }

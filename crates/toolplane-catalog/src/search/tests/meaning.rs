@@ -1,5 +1,7 @@
 //! Slips, beginnings, synonyms, examples, and what is said of why a tool was found.
 
+use std::sync::Arc;
+
 use super::*;
 
 fn office() -> Catalog {
@@ -71,7 +73,7 @@ fn synonyms_are_found_and_said_to_be_some() {
     let own = Thesaurus::starter().with(&[vec!["PTO".to_owned(), "calendar".to_owned()]]).unwrap();
     assert_eq!(names(&find(&office(), "pto")), [""; 0]);
     assert_eq!(names(&find_with(&office(), "pto", &own)), ["calendar.create_event"]);
-    let phrase = Thesaurus::empty().with(&[vec!["sign in".to_owned(), "access token".to_owned()]]).unwrap();
+    let phrase = Arc::new(Thesaurus::empty()).with(&[vec!["sign in".to_owned(), "access token".to_owned()]]).unwrap();
     assert_eq!(names(&find_with(&office(), "how do I sign in", &phrase)), ["github.authenticate"]);
 }
 
@@ -80,7 +82,7 @@ fn groups_that_mean_nothing_are_refused() {
     let check = |groups: &[&[&str]], index: usize, rule: &str| {
         let groups: Vec<Vec<String>> =
             groups.iter().map(|group| group.iter().map(|word| (*word).to_owned()).collect()).collect();
-        let bad = Thesaurus::empty().with(&groups).unwrap_err();
+        let bad = Arc::new(Thesaurus::empty()).with(&groups).unwrap_err();
         assert_eq!((bad.index, bad.rule.as_str()), (index, rule));
     };
     check(&[&["a", "b"], &["alone"]], 1, "has 1 words; 2 to 32 are allowed");

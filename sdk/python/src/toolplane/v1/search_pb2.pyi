@@ -1,13 +1,28 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from toolplane.v1 import deferred_tool_pb2 as _deferred_tool_pb2
 from toolplane.v1 import provider_pb2 as _provider_pb2
 from toolplane.v1 import vocabulary_pb2 as _vocabulary_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class SynonymOrigin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SYNONYM_ORIGIN_UNSPECIFIED: _ClassVar[SynonymOrigin]
+    SYNONYM_ORIGIN_CONFIGURED_FOR_ALL: _ClassVar[SynonymOrigin]
+    SYNONYM_ORIGIN_CONFIGURED: _ClassVar[SynonymOrigin]
+    SYNONYM_ORIGIN_ADDED: _ClassVar[SynonymOrigin]
+SYNONYM_ORIGIN_UNSPECIFIED: SynonymOrigin
+SYNONYM_ORIGIN_CONFIGURED_FOR_ALL: SynonymOrigin
+SYNONYM_ORIGIN_CONFIGURED: SynonymOrigin
+SYNONYM_ORIGIN_ADDED: SynonymOrigin
 
 class SearchResult(_message.Message):
     __slots__ = ("schema_version", "query", "query_type", "matches", "total_deferred_tools", "pending_providers", "missing_names", "next_action", "refs", "found", "ambiguous_names", "total_matches", "more_matches", "next_page_token", "provider_states")
@@ -92,3 +107,15 @@ class ProviderStanding(_message.Message):
     provider_id: str
     state: _provider_pb2.ProviderState
     def __init__(self, provider_id: _Optional[str] = ..., state: _Optional[_Union[_provider_pb2.ProviderState, str]] = ...) -> None: ...
+
+class SynonymGroup(_message.Message):
+    __slots__ = ("words", "origin", "added_at", "added_by")
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    ADDED_AT_FIELD_NUMBER: _ClassVar[int]
+    ADDED_BY_FIELD_NUMBER: _ClassVar[int]
+    words: _containers.RepeatedScalarFieldContainer[str]
+    origin: SynonymOrigin
+    added_at: _timestamp_pb2.Timestamp
+    added_by: str
+    def __init__(self, words: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[SynonymOrigin, str]] = ..., added_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., added_by: _Optional[str] = ...) -> None: ...

@@ -441,6 +441,54 @@ class SearchToolsResponse(_message.Message):
     json: _payload_pb2.JsonPayload
     def __init__(self, result: _Optional[_Union[_search_pb2.SearchResult, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
+class ListSynonymsRequest(_message.Message):
+    __slots__ = ("word", "page_size", "page_token")
+    WORD_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    word: str
+    page_size: int
+    page_token: str
+    def __init__(self, word: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSynonymsResponse(_message.Message):
+    __slots__ = ("groups", "next_page_token", "starter_set")
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    STARTER_SET_FIELD_NUMBER: _ClassVar[int]
+    groups: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
+    next_page_token: str
+    starter_set: bool
+    def __init__(self, groups: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., starter_set: bool = ...) -> None: ...
+
+class AddSynonymsRequest(_message.Message):
+    __slots__ = ("groups", "by")
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    groups: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
+    by: str
+    def __init__(self, groups: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ..., by: _Optional[str] = ...) -> None: ...
+
+class AddSynonymsResponse(_message.Message):
+    __slots__ = ("added",)
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    added: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
+    def __init__(self, added: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ...) -> None: ...
+
+class RemoveSynonymsRequest(_message.Message):
+    __slots__ = ("words",)
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    words: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, words: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RemoveSynonymsResponse(_message.Message):
+    __slots__ = ("before", "after")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    before: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
+    after: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
+    def __init__(self, before: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ..., after: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ...) -> None: ...
+
 class LoadToolsRequest(_message.Message):
     __slots__ = ("surface_id", "names")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]

@@ -95,6 +95,21 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.SearchToolsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.SearchToolsResponse.FromString,
                 _registered_method=True)
+        self.ListSynonyms = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/ListSynonyms',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsResponse.FromString,
+                _registered_method=True)
+        self.AddSynonyms = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/AddSynonyms',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsResponse.FromString,
+                _registered_method=True)
+        self.RemoveSynonyms = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/RemoveSynonyms',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.FromString,
+                _registered_method=True)
         self.LoadTools = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/LoadTools',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
@@ -230,6 +245,27 @@ class SurfaceServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSynonyms(self, request, context):
+        """Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AddSynonyms(self, request, context):
+        """Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveSynonyms(self, request, context):
+        """Takes words out of every added group that has all of them; a group that one word is left of goes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def LoadTools(self, request, context):
         """Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         """
@@ -348,6 +384,21 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.SearchTools,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.SearchToolsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.SearchToolsResponse.SerializeToString,
+            ),
+            'ListSynonyms': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSynonyms,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsResponse.SerializeToString,
+            ),
+            'AddSynonyms': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddSynonyms,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsResponse.SerializeToString,
+            ),
+            'RemoveSynonyms': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveSynonyms,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.SerializeToString,
             ),
             'LoadTools': grpc.unary_unary_rpc_method_handler(
                     servicer.LoadTools,
@@ -715,6 +766,87 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/SearchTools',
             toolplane_dot_v1_dot_surface__service__pb2.SearchToolsRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.SearchToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSynonyms(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/ListSynonyms',
+            toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.ListSynonymsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddSynonyms(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/AddSynonyms',
+            toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.AddSynonymsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveSynonyms(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/RemoveSynonyms',
+            toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.FromString,
             options,
             channel_credentials,
             insecure,

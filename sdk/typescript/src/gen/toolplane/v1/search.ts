@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { DeferredToolRef } from "./deferred_tool.js";
 import { ProviderState } from "./provider.js";
 import { LoadingState } from "./vocabulary.js";
@@ -10,6 +11,18 @@ import { LoadingState } from "./vocabulary.js";
 export const protobufPackage = "toolplane.v1";
 
 export const protobufFileName = "toolplane/v1/search.proto";
+
+/** Where words that mean the same come from. */
+export enum SynonymOrigin {
+  /** SYNONYM_ORIGIN_UNSPECIFIED - Not known. */
+  SYNONYM_ORIGIN_UNSPECIFIED = 0,
+  /** SYNONYM_ORIGIN_CONFIGURED_FOR_ALL - The configuration, for every tenant. */
+  SYNONYM_ORIGIN_CONFIGURED_FOR_ALL = 1,
+  /** SYNONYM_ORIGIN_CONFIGURED - The configuration, for this tenant. */
+  SYNONYM_ORIGIN_CONFIGURED = 2,
+  /** SYNONYM_ORIGIN_ADDED - They were added. */
+  SYNONYM_ORIGIN_ADDED = 3,
+}
 
 /** Answer to a search in a surface. */
 export interface SearchResult {
@@ -93,6 +106,20 @@ export interface ProviderStanding {
   providerId: string;
   /** How it is. */
   state: ProviderState;
+}
+
+/** Words that mean the same when tools are searched. */
+export interface SynonymGroup {
+  /** The words, and phrases. */
+  words: string[];
+  /** Where it comes from. */
+  origin: SynonymOrigin;
+  /** When it was added; absent for one of the configuration. */
+  addedAt:
+    | Date
+    | undefined;
+  /** Who added it, as far as that is known. */
+  addedBy: string;
 }
 
 function createBaseSearchResult(): SearchResult {
@@ -720,6 +747,97 @@ export const ProviderStanding: MessageFns<ProviderStanding> = {
   },
 };
 
+function createBaseSynonymGroup(): SynonymGroup {
+  return { words: [], origin: 0, addedAt: undefined, addedBy: "" };
+}
+
+export const SynonymGroup: MessageFns<SynonymGroup> = {
+  encode(message: SynonymGroup, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.words) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.origin !== 0) {
+      writer.uint32(16).int32(message.origin);
+    }
+    if (message.addedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.addedAt), writer.uint32(26).fork()).join();
+    }
+    if (message.addedBy !== "") {
+      writer.uint32(34).string(message.addedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SynonymGroup {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSynonymGroup();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.words.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.origin = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.addedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.addedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SynonymGroup>): SynonymGroup {
+    return SynonymGroup.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SynonymGroup>): SynonymGroup {
+    const message = createBaseSynonymGroup();
+    message.words = object.words?.map((e) => e) || [];
+    message.origin = object.origin ?? 0;
+    message.addedAt = object.addedAt ?? undefined;
+    message.addedBy = object.addedBy ?? "";
+    return message;
+  },
+};
+
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -728,6 +846,18 @@ export type DeepPartial<T> = T extends bigint ? string | number | bigint
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
   : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
   : Partial<T>;
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

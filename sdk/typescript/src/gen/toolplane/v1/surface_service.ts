@@ -24,7 +24,7 @@ import { ToolError } from "./error.js";
 import { Event } from "./event.js";
 import { JsonPayload } from "./payload.js";
 import { ToolRegistration } from "./registration.js";
-import { SearchResult } from "./search.js";
+import { SearchResult, SynonymGroup } from "./search.js";
 import { LoadedTool, SurfaceTool, ToolSurface } from "./surface.js";
 import {
   ExecutionKind,
@@ -512,6 +512,54 @@ export interface SearchToolsResponse {
     | undefined;
   /** The answer as the standard's JSON, with view JSON. */
   json: JsonPayload | undefined;
+}
+
+/** Asks for the words that mean the same. */
+export interface ListSynonymsRequest {
+  /** Only groups with this word or phrase, when given; its ending does not matter. */
+  word: string;
+  /** Most groups per page; 0 takes the server's own, larger values are cut to 1000. */
+  pageSize: number;
+  /** Where to go on; from the answer before. */
+  pageToken: string;
+}
+
+/** Words that mean the same. */
+export interface ListSynonymsResponse {
+  /** The groups. */
+  groups: SynonymGroup[];
+  /** Where to go on; empty at the end. */
+  nextPageToken: string;
+  /** The starter set, which is not listed, counts beside them. */
+  starterSet: boolean;
+}
+
+/** Asks to add words that mean the same. */
+export interface AddSynonymsRequest {
+  /** The groups, at most 100: words, or phrases of up to 4 words, that mean the same. `origin` and what follows it are not looked at. */
+  groups: SynonymGroup[];
+  /** Who adds them; taken only where callers are not authenticated. */
+  by: string;
+}
+
+/** What was added. */
+export interface AddSynonymsResponse {
+  /** The groups that are new; one with the same words as another one, that was added before, is not. */
+  added: SynonymGroup[];
+}
+
+/** Asks to take words out of what was added. */
+export interface RemoveSynonymsRequest {
+  /** The words, 1 to 32. Out of a group that has all of them, they are taken. */
+  words: string[];
+}
+
+/** What was taken out. */
+export interface RemoveSynonymsResponse {
+  /** The groups as they were. */
+  before: SynonymGroup[];
+  /** What is left of them; a group that has gone is not here. */
+  after: SynonymGroup[];
 }
 
 /** Asks to load tools. */
@@ -3751,6 +3799,408 @@ export const SearchToolsResponse: MessageFns<SearchToolsResponse> = {
   },
 };
 
+function createBaseListSynonymsRequest(): ListSynonymsRequest {
+  return { word: "", pageSize: 0, pageToken: "" };
+}
+
+export const ListSynonymsRequest: MessageFns<ListSynonymsRequest> = {
+  encode(message: ListSynonymsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.word !== "") {
+      writer.uint32(10).string(message.word);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSynonymsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSynonymsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.word = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSynonymsRequest>): ListSynonymsRequest {
+    return ListSynonymsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSynonymsRequest>): ListSynonymsRequest {
+    const message = createBaseListSynonymsRequest();
+    message.word = object.word ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.pageToken = object.pageToken ?? "";
+    return message;
+  },
+};
+
+function createBaseListSynonymsResponse(): ListSynonymsResponse {
+  return { groups: [], nextPageToken: "", starterSet: false };
+}
+
+export const ListSynonymsResponse: MessageFns<ListSynonymsResponse> = {
+  encode(message: ListSynonymsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.groups) {
+      SynonymGroup.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    if (message.starterSet !== false) {
+      writer.uint32(24).bool(message.starterSet);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSynonymsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSynonymsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.groups.push(SynonymGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.starterSet = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSynonymsResponse>): ListSynonymsResponse {
+    return ListSynonymsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSynonymsResponse>): ListSynonymsResponse {
+    const message = createBaseListSynonymsResponse();
+    message.groups = object.groups?.map((e) => SynonymGroup.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? "";
+    message.starterSet = object.starterSet ?? false;
+    return message;
+  },
+};
+
+function createBaseAddSynonymsRequest(): AddSynonymsRequest {
+  return { groups: [], by: "" };
+}
+
+export const AddSynonymsRequest: MessageFns<AddSynonymsRequest> = {
+  encode(message: AddSynonymsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.groups) {
+      SynonymGroup.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.by !== "") {
+      writer.uint32(18).string(message.by);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AddSynonymsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAddSynonymsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.groups.push(SynonymGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AddSynonymsRequest>): AddSynonymsRequest {
+    return AddSynonymsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AddSynonymsRequest>): AddSynonymsRequest {
+    const message = createBaseAddSynonymsRequest();
+    message.groups = object.groups?.map((e) => SynonymGroup.fromPartial(e)) || [];
+    message.by = object.by ?? "";
+    return message;
+  },
+};
+
+function createBaseAddSynonymsResponse(): AddSynonymsResponse {
+  return { added: [] };
+}
+
+export const AddSynonymsResponse: MessageFns<AddSynonymsResponse> = {
+  encode(message: AddSynonymsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.added) {
+      SynonymGroup.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AddSynonymsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAddSynonymsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.added.push(SynonymGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AddSynonymsResponse>): AddSynonymsResponse {
+    return AddSynonymsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AddSynonymsResponse>): AddSynonymsResponse {
+    const message = createBaseAddSynonymsResponse();
+    message.added = object.added?.map((e) => SynonymGroup.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRemoveSynonymsRequest(): RemoveSynonymsRequest {
+  return { words: [] };
+}
+
+export const RemoveSynonymsRequest: MessageFns<RemoveSynonymsRequest> = {
+  encode(message: RemoveSynonymsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.words) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveSynonymsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveSynonymsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.words.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RemoveSynonymsRequest>): RemoveSynonymsRequest {
+    return RemoveSynonymsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RemoveSynonymsRequest>): RemoveSynonymsRequest {
+    const message = createBaseRemoveSynonymsRequest();
+    message.words = object.words?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseRemoveSynonymsResponse(): RemoveSynonymsResponse {
+  return { before: [], after: [] };
+}
+
+export const RemoveSynonymsResponse: MessageFns<RemoveSynonymsResponse> = {
+  encode(message: RemoveSynonymsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.before) {
+      SynonymGroup.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.after) {
+      SynonymGroup.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveSynonymsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveSynonymsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.before.push(SynonymGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after.push(SynonymGroup.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RemoveSynonymsResponse>): RemoveSynonymsResponse {
+    return RemoveSynonymsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RemoveSynonymsResponse>): RemoveSynonymsResponse {
+    const message = createBaseRemoveSynonymsResponse();
+    message.before = object.before?.map((e) => SynonymGroup.fromPartial(e)) || [];
+    message.after = object.after?.map((e) => SynonymGroup.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBaseLoadToolsRequest(): LoadToolsRequest {
   return { surfaceId: "", names: [] };
 }
@@ -6893,6 +7343,39 @@ export const SurfaceServiceService = {
     responseSerialize: (value: SearchToolsResponse): Buffer => Buffer.from(SearchToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SearchToolsResponse => SearchToolsResponse.decode(value),
   },
+  /** Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first. */
+  listSynonyms: {
+    path: "/toolplane.v1.SurfaceService/ListSynonyms" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListSynonymsRequest): Buffer => Buffer.from(ListSynonymsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListSynonymsRequest => ListSynonymsRequest.decode(value),
+    responseSerialize: (value: ListSynonymsResponse): Buffer =>
+      Buffer.from(ListSynonymsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListSynonymsResponse => ListSynonymsResponse.decode(value),
+  },
+  /** Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process. */
+  addSynonyms: {
+    path: "/toolplane.v1.SurfaceService/AddSynonyms" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AddSynonymsRequest): Buffer => Buffer.from(AddSynonymsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AddSynonymsRequest => AddSynonymsRequest.decode(value),
+    responseSerialize: (value: AddSynonymsResponse): Buffer => Buffer.from(AddSynonymsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AddSynonymsResponse => AddSynonymsResponse.decode(value),
+  },
+  /** Takes words out of every added group that has all of them; a group that one word is left of goes. */
+  removeSynonyms: {
+    path: "/toolplane.v1.SurfaceService/RemoveSynonyms" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveSynonymsRequest): Buffer =>
+      Buffer.from(RemoveSynonymsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveSynonymsRequest => RemoveSynonymsRequest.decode(value),
+    responseSerialize: (value: RemoveSynonymsResponse): Buffer =>
+      Buffer.from(RemoveSynonymsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveSynonymsResponse => RemoveSynonymsResponse.decode(value),
+  },
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: {
     path: "/toolplane.v1.SurfaceService/LoadTools" as const,
@@ -7013,6 +7496,12 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   listSurfaces: handleUnaryCall<ListSurfacesRequest, ListSurfacesResponse>;
   /** Finds tools in a surface: `select:a,b` by name, anything else by words and filters (docs/search.md). */
   searchTools: handleUnaryCall<SearchToolsRequest, SearchToolsResponse>;
+  /** Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first. */
+  listSynonyms: handleUnaryCall<ListSynonymsRequest, ListSynonymsResponse>;
+  /** Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process. */
+  addSynonyms: handleUnaryCall<AddSynonymsRequest, AddSynonymsResponse>;
+  /** Takes words out of every added group that has all of them; a group that one word is left of goes. */
+  removeSynonyms: handleUnaryCall<RemoveSynonymsRequest, RemoveSynonymsResponse>;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: handleUnaryCall<LoadToolsRequest, LoadToolsResponse>;
   /** Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves. */
@@ -7228,6 +7717,54 @@ export interface SurfaceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SearchToolsResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists words that mean the same when tools are searched: those of the configuration, then those that were added, the oldest first. */
+  listSynonyms(
+    request: ListSynonymsRequest,
+    callback: (error: ServiceError | null, response: ListSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  listSynonyms(
+    request: ListSynonymsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  listSynonyms(
+    request: ListSynonymsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  /** Adds groups of words that mean the same, all or none. Searches of the tenant know them when this is answered, in every process. */
+  addSynonyms(
+    request: AddSynonymsRequest,
+    callback: (error: ServiceError | null, response: AddSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  addSynonyms(
+    request: AddSynonymsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: AddSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  addSynonyms(
+    request: AddSynonymsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: AddSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  /** Takes words out of every added group that has all of them; a group that one word is left of goes. */
+  removeSynonyms(
+    request: RemoveSynonymsRequest,
+    callback: (error: ServiceError | null, response: RemoveSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  removeSynonyms(
+    request: RemoveSynonymsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  removeSynonyms(
+    request: RemoveSynonymsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveSynonymsResponse) => void,
   ): ClientUnaryCall;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools(
