@@ -9,7 +9,7 @@ use toolplane_testkit::{Cluster, Options, tools};
 use crate::bed::RULES;
 
 /// The echo tool under another name, with this schema.
-fn echo(namespace: &str, name: &str, schema: &str) -> v1::ToolRegistration {
+pub(crate) fn echo(namespace: &str, name: &str, schema: &str) -> v1::ToolRegistration {
     let files = tools::example_files().unwrap();
     let file = files.into_iter().find(|file| file.ends_with("native.echo.json")).unwrap();
     let text = std::fs::read_to_string(file).unwrap().replace("_native_echo", &format!("_{namespace}_{name}"));

@@ -7,6 +7,7 @@
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail their test")]
 
+mod agents;
 mod approvals;
 mod artifacts;
 mod batches;
