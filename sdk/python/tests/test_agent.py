@@ -291,6 +291,9 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     tools.remove_synonyms(word, "waits")
     tools.remove_synonyms(word, "waits")
     assert tools.synonyms(word) == [] and not tools.search(word, namespaces=[served.namespace])
+    assert tools.forget_use(f"{served.namespace}.waits") >= 0
+    with pytest.raises(ValueError, match="everything"):
+        tools.forget_use()
     nowhere = tools.search("select:nobody.has_this")
     assert (list(nowhere), nowhere.missing, nowhere.next_action) == ([], ("nobody.has_this",), "refine_query")
     with pytest.raises(RequestRefused, match="kind"):

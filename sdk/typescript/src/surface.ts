@@ -203,6 +203,12 @@ export async function removeSynonyms(connection: Connection, words: readonly str
 }
 
 /** @internal */
+export async function forgetUse(connection: Connection, of: { tool: string } | { everything: true }): Promise<number> {
+  const what = "tool" in of ? { $case: "name" as const, value: of.tool } : { $case: "everything" as const, value: true };
+  return (await ask(connection, connection.surfaces, (client) => client.forgetUse, { what }, soon())).words;
+}
+
+/** @internal */
 export async function loadTools(
   connection: Connection,
   surfaceId: string,

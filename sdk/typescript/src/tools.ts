@@ -206,6 +206,11 @@ export class Tools {
     await surfaces.removeSynonyms(this.#connection, words);
   }
 
+  /** Forgets which words of searches led to a tool, or to any, by what use has taught; gives how many words. */
+  async forgetUse(of: { tool: string } | { everything: true }): Promise<number> {
+    return await surfaces.forgetUse(this.#connection, of);
+  }
+
   /** Makes loaded tools deferred again, in a surface of your own; gives the names for which that could not be done. */
   async unload(names: readonly string[]): Promise<surfaces.NotLoaded[]> {
     return await surfaces.unloadTools(this.#connection, this.surfaceId, names);

@@ -136,13 +136,14 @@ impl Registry {
         let mut tools: HashMap<TenantId, Vec<ToolId>> = HashMap::new();
         let mut surfaces: Vec<(TenantId, SurfaceId)> = Vec::new();
         let mut providers: Vec<(TenantId, ProviderId)> = Vec::new();
-        let mut synonyms: Vec<TenantId> = Vec::new();
+        let (mut synonyms, mut used): (Vec<TenantId>, Vec<TenantId>) = Default::default();
         for subject in changed {
             match subject {
                 Subject::Tool(tenant, id) => tools.entry(tenant).or_default().push(id),
                 Subject::Surface(tenant, id) => surfaces.push((tenant, id)),
                 Subject::Provider(tenant, id) => providers.push((tenant, id)),
                 Subject::Synonyms(tenant) => synonyms.push(tenant),
+                Subject::Use(tenant) => used.push(tenant),
             }
         }
         for (tenant, ids) in tools {
@@ -159,6 +160,9 @@ impl Registry {
             self.read_provider(&tenant, &id).await?;
         }
         self.read_synonyms_of(&synonyms).await?;
+        for tenant in used {
+            self.0.learning.read_again(self.store(), &tenant).await?;
+        }
         Ok(true)
     }
 

@@ -16,6 +16,8 @@ const SURFACE: &str = "surface";
 const PROVIDER: &str = "provider";
 /// What names words that mean the same, in [`CHANGES`].
 const SYNONYM: &str = "synonyms";
+/// What names what use has taught, in [`CHANGES`].
+const USE: &str = "use";
 
 pub(crate) fn tool(tenant: &TenantId, id: &ToolId) -> RecordKey {
     RecordKey::new(Family::Declaration, format!("{tenant}|{id}"))
@@ -167,6 +169,7 @@ pub(crate) fn member(subject: &Subject) -> String {
         Subject::Surface(tenant, id) => surface_stream(tenant, id),
         Subject::Provider(tenant, id) => provider_stream(tenant, id),
         Subject::Synonyms(tenant) => format!("{SYNONYM}/{tenant}|"),
+        Subject::Use(tenant) => format!("{USE}/{tenant}|"),
     }
 }
 
@@ -180,6 +183,7 @@ pub(crate) fn subject(member: &str) -> Option<Subject> {
         SURFACE => Some(Subject::Surface(tenant, SurfaceId::parse(id).ok()?)),
         PROVIDER => Some(Subject::Provider(tenant, ProviderId::parse(id).ok()?)),
         SYNONYM => Some(Subject::Synonyms(tenant)),
+        USE => Some(Subject::Use(tenant)),
         _ => None,
     }
 }
@@ -199,7 +203,8 @@ mod tests {
             Subject::Tool(tenant.clone(), ToolId::from_trusted("text.count")),
             Subject::Surface(tenant.clone(), SurfaceId::from_trusted("surf_1")),
             Subject::Provider(tenant.clone(), ProviderId::from_trusted("github")),
-            Subject::Synonyms(tenant),
+            Subject::Synonyms(tenant.clone()),
+            Subject::Use(tenant),
         ];
         for one in changed {
             assert_eq!(subject(&member(&one)), Some(one));

@@ -4,6 +4,7 @@
 //! are written into the store in the background (`learning/keep.rs`), some at a time. What is lost with a process is some seconds of
 //! them. What is known is in memory, and what other processes have learned is taken in as it comes.
 
+mod forget;
 mod keep;
 mod recent;
 
@@ -28,7 +29,7 @@ const MAX_WAITING: usize = 10_000;
 const SECONDS_OF_DAY: u64 = 24 * 60 * 60;
 
 /// What is learned, and what it is learned from. Cheap to clone; without anything inside it is switched off.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Learning(Option<Arc<Inner>>);
 
 struct Inner {
@@ -49,8 +50,29 @@ struct Waiting {
 /// What is known of a tenant.
 #[derive(Debug, Default)]
 struct OfTenant {
-    notebooks: Mutex<HashMap<u8, Arc<Notebook>>>,
+    notebooks: Mutex<HashMap<u8, Written>>,
     learned: ArcSwap<Learned>,
+}
+
+/// A notebook as it was written.
+#[derive(Clone, Debug)]
+struct Written {
+    version: u64,
+    notebook: Arc<Notebook>,
+}
+
+impl OfTenant {
+    /// Takes a notebook in as it was written at `version`, unless a newer one is known.
+    fn put(&self, number: u8, version: u64, notebook: Notebook) {
+        let mut notebooks = self.notebooks.lock();
+        if notebooks.get(&number).is_none_or(|known| known.version < version) {
+            notebooks.insert(number, Written { version, notebook: Arc::new(notebook) });
+        }
+    }
+
+    fn era(&self, number: u8) -> u32 {
+        self.notebooks.lock().get(&number).map_or(0, |written| written.notebook.era())
+    }
 }
 
 impl std::fmt::Debug for Inner {
@@ -106,10 +128,10 @@ impl Learning {
         let of = (tenant.clone(), surface.clone());
         let credits = inner.recent.lock().credits(&of, teacher, tools, Instant::now());
         let day = today();
-        let mut waiting = inner.waiting.lock();
         for credit in credits {
             let recent::Credit { words, tool, teacher, weight } = credit;
-            waiting.add(tenant, Lesson { words, tool, teacher, day, weight });
+            let era = inner.of(tenant).era(Lesson::notebook_of(&tool));
+            inner.waiting.lock().add(tenant, Lesson { words, tool, teacher, day, weight, era });
         }
     }
 }
@@ -118,7 +140,7 @@ impl Waiting {
     fn add(&mut self, tenant: &TenantId, lesson: Lesson) {
         if self.count < MAX_WAITING {
             self.count += 1;
-            self.lessons.entry((tenant.clone(), lesson.notebook())).or_default().push(lesson);
+            self.lessons.entry((tenant.clone(), Lesson::notebook_of(&lesson.tool))).or_default().push(lesson);
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
+use crate::learning::Learning;
 use crate::providers::{Shelf, Trials, WorkerCredentials};
 use crate::records::StoredTool;
 use crate::surfaces::DefaultSurface;
@@ -49,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) credentials: WorkerCredentials,
     /// Words that mean the same.
     pub(crate) thesauri: Thesauri,
+    /// What use teaches.
+    pub(crate) learning: Learning,
     pub(crate) changes: Changes,
     /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
     pub(crate) followers: Option<Followers>,
@@ -102,6 +105,7 @@ impl Registry {
         store: Arc<dyn Store>,
         patience: Duration,
         thesauri: Thesauri,
+        learning: Learning,
     ) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
         // Taken first: what is read after it is at least as new.
@@ -118,6 +122,7 @@ impl Registry {
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),
             thesauri,
+            learning,
             changes,
             followers,
             applied: Mutex::new(head),

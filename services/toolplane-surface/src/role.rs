@@ -68,7 +68,8 @@ impl SurfaceRole {
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
         let store = backend.measured(Keeper::Surface, backend.store());
-        let registry = Registry::open(store, options.sync_patience, thesauri).await?;
+        let learning = Learning::new(Arc::clone(&store), options.learning.clone());
+        let registry = Registry::open(store, options.sync_patience, thesauri, learning.clone()).await?;
         registry.join().await?;
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
@@ -88,13 +89,11 @@ impl SurfaceRole {
         let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
         tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
-        let learning = Learning::new(backend.measured(Keeper::Surface, backend.store()), options.learning.clone());
-        tasks.spawn("learning from use", learning.clone().follow(stop.clone()));
+        tasks.spawn("learning from use", learning.follow(stop.clone()));
         let api = SurfaceApi {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
-            learning,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };

@@ -93,6 +93,10 @@ impl SurfaceService for SurfaceApi {
         Ok(synonyms::remove(self.current().await?, request).await.map(Response::new)?)
     }
 
+    async fn forget_use(&self, request: Request<v1::ForgetUseRequest>) -> Answer<v1::ForgetUseResponse> {
+        Ok(synonyms::forget_use(self.current().await?, request).await.map(Response::new)?)
+    }
+
     async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {
         Ok(discovery::load(self.current().await?, request).await.map(Response::new)?)
     }

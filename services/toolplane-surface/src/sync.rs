@@ -31,6 +31,8 @@ pub enum Subject {
     Provider(TenantId, ProviderId),
     /// Words that mean the same to a tenant's searches; nothing a scheduler goes by.
     Synonyms(TenantId),
+    /// What use has taught a tenant's searches, of which something was forgotten; nothing a scheduler goes by either.
+    Use(TenantId),
 }
 
 /// The subscribers, and the revision they are to reach. Cheap to clone; clones are the same hub.

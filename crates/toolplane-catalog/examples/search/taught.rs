@@ -19,8 +19,8 @@ pub(crate) fn learn<'q>(questions: impl Iterator<Item = &'q Labelled>) -> Learne
             let tool = ToolId::parse(&format!("tool_{place}")).expect("an id");
             // As a load of several tools is counted.
             let weight = 1_000 / question.relevant.len() as u32;
-            let lesson = Lesson { words: words_of(&question.text), tool, teacher, day: DAY, weight };
-            notebooks.entry(lesson.notebook()).or_default().learn(&lesson, HALF_LIFE_DAYS);
+            let lesson = Lesson { words: words_of(&question.text), tool, teacher, day: DAY, weight, era: 0 };
+            notebooks.entry(Lesson::notebook_of(&lesson.tool)).or_default().learn(&lesson, HALF_LIFE_DAYS);
         }
     }
     Learned::of(notebooks.values(), HALF_LIFE_DAYS)

@@ -15112,6 +15112,37 @@ pub struct RemoveSynonymsResponse {
     #[prost(message, repeated, tag = "2")]
     pub after: ::prost::alloc::vec::Vec<SynonymGroup>,
 }
+/// Asks to forget what use has taught.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForgetUseRequest {
+    #[prost(oneof = "forget_use_request::What", tags = "1, 2, 3")]
+    pub what: ::core::option::Option<forget_use_request::What>,
+}
+/// Nested message and enum types in `ForgetUseRequest`.
+pub mod forget_use_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum What {
+        /// About the tool with this id, retired ones too.
+        #[prost(string, tag = "1")]
+        ToolId(::prost::alloc::string::String),
+        /// About the tool with this full name, unique name or alias.
+        #[prost(string, tag = "2")]
+        Name(::prost::alloc::string::String),
+        /// About all tools of the tenant. Must be true.
+        #[prost(bool, tag = "3")]
+        Everything(bool),
+    }
+}
+/// What was forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForgetUseResponse {
+    /// Of how many tools.
+    #[prost(uint32, tag = "1")]
+    pub tools: u32,
+    /// How many words led to them; one that led to several tools counts for each.
+    #[prost(uint32, tag = "2")]
+    pub words: u32,
+}
 /// Asks to load tools.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LoadToolsRequest {
@@ -16362,6 +16393,32 @@ pub mod surface_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+        /// is answered, in every process; what is used later teaches anew.
+        pub async fn forget_use(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ForgetUseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ForgetUseResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ForgetUse",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ForgetUse"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         pub async fn load_tools(
             &mut self,
@@ -16705,6 +16762,15 @@ pub mod surface_service_server {
             request: tonic::Request<super::RemoveSynonymsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RemoveSynonymsResponse>,
+            tonic::Status,
+        >;
+        /// Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+        /// is answered, in every process; what is used later teaches anew.
+        async fn forget_use(
+            &self,
+            request: tonic::Request<super::ForgetUseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ForgetUseResponse>,
             tonic::Status,
         >;
         /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
@@ -17518,6 +17584,51 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RemoveSynonymsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/ForgetUse" => {
+                    #[allow(non_camel_case_types)]
+                    struct ForgetUseSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ForgetUseRequest>
+                    for ForgetUseSvc<T> {
+                        type Response = super::ForgetUseResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ForgetUseRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::forget_use(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ForgetUseSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -25,6 +25,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.SurfaceService/AddSynonyms", &[Operator]),
     ("toolplane.v1.SurfaceService/RemoveSynonyms", &[Operator]),
     ("toolplane.v1.SurfaceService/ListSynonyms", &[Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ForgetUse", &[Operator]),
     ("toolplane.v1.SurfaceService/GetTool", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/CreateSurface", &[Agent, Operator]),

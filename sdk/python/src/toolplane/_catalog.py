@@ -91,6 +91,14 @@ class CatalogFlows:
             if refused.status != "NOT_FOUND":
                 raise
 
+    def forget_use(self, name: str, everything: bool) -> Flow[int]:
+        """Forgets what use has taught, about one tool or everything; how many words."""
+        if bool(name) == everything:
+            raise ValueError("give the name of a tool, or `everything=True`")
+        request = surfaces.ForgetUseRequest(everything=True) if everything else surfaces.ForgetUseRequest(name=name)
+        answer = yield from retried(_rpc.FORGET_USE, request, timeout=_TIMEOUT, retry=self._retry)
+        return int(answer.words)
+
     def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""
         tools = []

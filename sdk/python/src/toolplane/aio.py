@@ -200,6 +200,10 @@ class AsyncToolplane:
         """Takes words out of every added group that has all of them, if there are any; a group that one word is left of goes."""
         await self._driver.run(self._catalog.remove_synonyms(words))
 
+    async def forget_use(self, name: str = "", *, everything: bool = False) -> int:
+        """Forgets which words of searches led to a tool, or to any, by what use has taught; gives how many words."""
+        return await self._driver.run(self._catalog.forget_use(name, everything))
+
     async def load(self, *names: str) -> list[Tool]:
         """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""
         return await self._driver.run(self._catalog.load(names))

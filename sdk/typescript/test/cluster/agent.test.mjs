@@ -330,6 +330,7 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   await tools.removeSynonyms([word]);
   await tools.removeSynonyms([word]);
   assert.deepEqual([await tools.synonyms(word), (await tools.search(word)).found], [[], []]);
+  assert.ok((await tools.forgetUse({ tool: `${name}.word_count` })) >= 0);
   const small = await tools.surface({ tools: [`${name}.word_count`] });
   assert.equal((await small.list()).length, 1);
   const changes = small.watchSurface();

@@ -8,6 +8,7 @@ use toolplane_store::{
 };
 
 use super::*;
+use crate::learning::Learning;
 use crate::synonyms::Thesauri;
 
 /// A store that several processes share, and that loses every notice.
@@ -87,7 +88,7 @@ fn tool(id: &str, title: &str) -> Registration {
 }
 
 async fn joined(store: &Arc<Deaf>) -> Registry {
-    let registry = Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default()).await.unwrap();
+    let registry = Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default()).await.unwrap();
     registry.join().await.unwrap();
     registry
 }

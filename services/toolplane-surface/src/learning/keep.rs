@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::search::{Learned, Lesson, Notebook};
 use toolplane_records::ids::TenantId;
-use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, StoreError, Versioned, Write};
+use toolplane_store::{Commit, CommitOutcome, Expect, Found, IndexOp, ScoreRange, StoreError, Versioned, Write};
 
 use super::{Inner, Learning, OfTenant, Waiting};
 use crate::keys;
@@ -83,7 +83,8 @@ impl Inner {
         let (key, member) = (keys::learned(tenant, number), keys::learned_member(tenant, number));
         for tries in 1..=ATTEMPTS {
             let found = self.store.get(&key).await?;
-            let expected = found.as_ref().map_or(Expect::Absent, |found| Expect::Version(found.version));
+            let version = found.as_ref().map_or(0, |found| found.version);
+            let expected = if version == 0 { Expect::Absent } else { Expect::Version(version) };
             let mut notebook = found.map(|found| read(&found)).transpose()?.unwrap_or_default();
             let half_life = self.options.half_life_days;
             let new = lessons.iter().filter(|lesson| notebook.learn(lesson, half_life)).count();
@@ -100,7 +101,7 @@ impl Inner {
             };
             match self.store.commit(commit).await? {
                 CommitOutcome::Applied | CommitOutcome::Replayed => {
-                    self.of(tenant).notebooks.lock().insert(number, Arc::new(notebook));
+                    self.of(tenant).put(number, version + 1, notebook);
                     return Ok(true);
                 }
                 CommitOutcome::Lost { .. } => let_others_through(tries).await,
@@ -124,13 +125,8 @@ impl Inner {
                 .collect();
             let records: Vec<_> = wanted.iter().map(|(_, tenant, number)| keys::learned(tenant, *number)).collect();
             for ((entry, tenant, number), found) in wanted.into_iter().zip(self.store.get_each(&records).await?) {
-                match found.map_err(StoreError::Damaged).and_then(|found| found.map(|found| read(&found)).transpose()) {
-                    Ok(Some(notebook)) => {
-                        self.of(&tenant).notebooks.lock().insert(number, Arc::new(notebook));
-                        changed.insert(tenant);
-                    }
-                    Ok(None) => {}
-                    Err(error) => tracing::warn!(%error, %tenant, number, "what use has taught cannot be read"),
+                if self.take_in(&tenant, number, found) {
+                    changed.insert(tenant);
                 }
                 seen.written.insert(entry.member.clone(), entry.score);
                 seen.newest = seen.newest.max(entry.score);
@@ -140,20 +136,36 @@ impl Inner {
         Ok(())
     }
 
-    fn of(&self, tenant: &TenantId) -> Arc<OfTenant> {
+    /// Takes in a notebook that was read; whether there is one.
+    pub(super) fn take_in(&self, tenant: &TenantId, number: u8, found: Found) -> bool {
+        let read = |found: Versioned| read(&found).map(|notebook| (found.version, notebook));
+        match found.map_err(StoreError::Damaged).and_then(|found| found.map(read).transpose()) {
+            Ok(Some((version, notebook))) => {
+                self.of(tenant).put(number, version, notebook);
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                tracing::warn!(%error, %tenant, number, "what use has taught cannot be read");
+                false
+            }
+        }
+    }
+
+    pub(super) fn of(&self, tenant: &TenantId) -> Arc<OfTenant> {
         Arc::clone(&self.tenants.entry(tenant.clone()).or_default())
     }
 
     /// Makes what searches look at of the notebooks of a tenant.
-    fn put_together(&self, tenant: &TenantId) {
+    pub(super) fn put_together(&self, tenant: &TenantId) {
         let known = self.of(tenant);
-        let notebooks: Vec<Arc<Notebook>> = known.notebooks.lock().values().map(Arc::clone).collect();
+        let notebooks: Vec<_> = known.notebooks.lock().values().map(|written| Arc::clone(&written.notebook)).collect();
         let learned = Learned::of(notebooks.iter().map(|notebook| &**notebook), self.options.half_life_days);
         known.learned.store(Arc::new(learned));
     }
 }
 
-fn read(found: &Versioned) -> Result<Notebook, StoreError> {
+pub(super) fn read(found: &Versioned) -> Result<Notebook, StoreError> {
     serde_json::from_slice(&found.bytes).map_err(unreadable)
 }
 

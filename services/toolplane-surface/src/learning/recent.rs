@@ -71,6 +71,12 @@ impl Recent {
         self.places.entry(place).or_default().push_back(search);
     }
 
+    /// Forgets the searches of a tenant.
+    pub(super) fn forget(&mut self, tenant: &TenantId) {
+        self.places.retain(|(of, _), _| of != tenant);
+        self.order.retain(|(_, (of, _))| of != tenant);
+    }
+
     /// For each tool that is used, the newest search that found it; of one caller, where it is known who uses it. What the same caller
     /// asked in vain just before counts half: it was asked again in other words.
     pub(super) fn credits(&self, place: &Place, teacher: Option<u32>, tools: &[ToolId], now: Instant) -> Vec<Credit> {
@@ -180,6 +186,19 @@ mod tests {
         story.asks(1, "salary", &["payslip"]);
         story.asks(1, "wage", &["payslip"]);
         story.check(Some(1), &["payslip"], &[("wage", "payslip", 1_000)]);
+    }
+
+    #[test]
+    fn searches_of_a_tenant_are_forgotten_at_once() {
+        let mut story = Story::new();
+        story.asks(1, "mail", &["send"]);
+        let other = (TenantId::from_trusted("globex"), SurfaceId::from_trusted("s"));
+        let search = Search { teacher: 1, words: vec!["post".to_owned()], found: vec![tool("send")], at: story.now };
+        story.recent.add(other.clone(), search);
+        story.recent.forget(&place("s").0);
+        story.check(None, &["send"], &[]);
+        assert_eq!(story.recent.credits(&other, None, &[tool("send")], story.now).len(), 1);
+        assert_eq!(story.recent.order.len(), 1);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use toolplane_wait::pause;
 
 use super::look::{Fault, Said};
 use super::looks::{Clock, Discover, Looks};
+use crate::learning::Learning;
 use crate::options::ProviderOptions;
 use crate::registry::Registry;
 use crate::synonyms::Thesauri;
@@ -116,9 +117,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Bed {
     async fn start() -> Self {
-        let registry = Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Thesauri::default())
-            .await
-            .unwrap();
+        let registry = Registry::open(
+            Arc::new(MemoryStore::new()),
+            Duration::from_millis(500),
+            Thesauri::default(),
+            Learning::default(),
+        )
+        .await
+        .unwrap();
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();

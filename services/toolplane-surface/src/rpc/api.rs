@@ -3,7 +3,6 @@
 use tokio_util::sync::CancellationToken;
 use toolplane_runtime::ApiError;
 
-use crate::learning::Learning;
 use crate::providers::Looks;
 use crate::registry::Registry;
 
@@ -14,8 +13,6 @@ pub(crate) struct SurfaceApi {
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
-    /// What use teaches.
-    pub(crate) learning: Learning,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.

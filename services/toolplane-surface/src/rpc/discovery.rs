@@ -50,7 +50,7 @@ pub(super) async fn search(
     let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
     let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
     let thesaurus = api.registry.0.thesauri.of_tenant(&tenant);
-    let learned = if request.without_use { None } else { api.learning.of_tenant(&tenant) };
+    let learned = if request.without_use { None } else { api.registry.0.learning.of_tenant(&tenant) };
     let learned = learned.as_ref().map(|learned| learned.on(today()));
     let question = Question {
         text: &request.query,
@@ -62,7 +62,7 @@ pub(super) async fn search(
     };
     let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
     if !request.without_use {
-        api.learning.found(&caller, &id, &result);
+        api.registry.0.learning.found(&caller, &id, &result);
     }
     if let Some(next) = next {
         result.next_page_token = page::token(&scope, &format!("{} {}", next.score, next.tool_id));
@@ -123,7 +123,7 @@ pub(super) async fn load(
         Meaning::Callable(entry, _) => Some(entry.tool_id().clone()),
         Meaning::Refused(_) => None,
     });
-    api.learning.loaded(&caller, &id, &used.collect::<Vec<_>>());
+    api.registry.0.learning.loaded(&caller, &id, &used.collect::<Vec<_>>());
     let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
         name,
         outcome: Some(match meaning {
@@ -203,7 +203,7 @@ pub(super) async fn resolve(
     let Resolved { meaning, once, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
     if let Meaning::Callable(entry, _) = &meaning {
-        api.learning.called(&tenant, &id, entry.tool_id());
+        api.registry.0.learning.called(&tenant, &id, entry.tool_id());
     }
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {

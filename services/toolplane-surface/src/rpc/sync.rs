@@ -93,7 +93,7 @@ impl Link {
                 Subject::Tool(tenant, id) => (tenant, Wire::ToolId(id.to_string())),
                 Subject::Surface(tenant, id) => (tenant, Wire::SurfaceId(id.to_string())),
                 Subject::Provider(tenant, id) => (tenant, Wire::ProviderId(id.to_string())),
-                Subject::Synonyms(_) => return None,
+                Subject::Synonyms(_) | Subject::Use(_) => return None,
             };
             Some(v1::CatalogChange { tenant: tenant.to_string(), subject: Some(subject) })
         });

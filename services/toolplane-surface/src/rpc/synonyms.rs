@@ -1,15 +1,16 @@
-//! Words that mean the same: listing, adding and taking them out.
+//! What searches know of words: listing, adding and taking out those that mean the same, and forgetting what use has taught.
 
 use prost::Message as _;
 use tonic::Request;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
+use toolplane_proto::v1::forget_use_request::What;
 use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 use toolplane_runtime::{ApiError, Caller, page};
 
 use super::api::SurfaceApi;
-use crate::error::too_many;
+use crate::error::{of_field, too_many};
 use crate::synonyms::{Group, Refused, TakenOut, keys_of};
 
 /// Most groups of one request.
@@ -146,6 +147,25 @@ fn not_added(words: &[String], configured: bool) -> ApiError {
         message: format!("`{told}` are synonyms of the configuration; take them out there"),
         subject: format!("synonyms/{told}"),
     }
+}
+
+pub(super) async fn forget_use(
+    api: &SurfaceApi,
+    request: Request<v1::ForgetUseRequest>,
+) -> Result<v1::ForgetUseResponse, ApiError> {
+    let tenant = Caller::of(&request).tenant.clone();
+    let entry = match request.into_inner().what {
+        Some(What::ToolId(id)) => Some(api.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?),
+        Some(What::Name(name)) => Some(api.registry.tool_named(&tenant, &name)?),
+        Some(What::Everything(true)) => None,
+        Some(What::Everything(false)) | None => {
+            return Err(ApiError::invalid_argument("tool_id", "is required, or `name`, or `everything`"));
+        }
+    };
+    let tool = entry.map(|entry| entry.tool_id().clone());
+    let forgotten = api.registry.forget_use(tenant, tool).await?;
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(v1::ForgetUseResponse { tools: count(forgotten.tools), words: count(forgotten.words) })
 }
 
 fn has_all(group: &[String], words: &[String]) -> bool {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use toolplane_proto::v1;
+use toolplane_proto::v1::forget_use_request::What;
 use toolplane_surface::{LearningOptions, SurfaceOptions};
 
 use crate::role::{PATIENCE, Role, changed, options, tool};
@@ -108,6 +109,73 @@ async fn switched_off_nothing_is_learned() {
     role.load(&surface, &["mail.send"]).await;
     taught(&role, &surface, "mail").await;
     assert!(role.search(&surface, "vacation").await.found.is_empty());
+    role.stop().await;
+}
+
+async fn forget(role: &Role, what: What) -> (u32, u32) {
+    let request = v1::ForgetUseRequest { what: Some(what) };
+    let answer = role.client.clone().forget_use(request).await.unwrap().into_inner();
+    (answer.tools, answer.words)
+}
+
+/// Nothing that is found was found by use.
+async fn knows_nothing(role: &Role, surface: &str, query: &str) {
+    let found = role.search(surface, query).await.found;
+    assert!(found.iter().flat_map(|tool| &tool.why).all(|why| why.how != "use"), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_use_taught_is_forgotten_in_both_processes_at_once() {
+    let (_server, [one, other]) = several(&options()).await;
+    one.register(office()).await.unwrap();
+    let surface = one.surface(deferred()).await.surface_id;
+    for (role, query, name) in [(&one, "days off", "hr.leave"), (&other, "mail", "mail.send")] {
+        role.search(&surface, query).await;
+        role.load(&surface, &[name]).await;
+        taught(&one, &surface, query).await;
+        taught(&other, &surface, query).await;
+    }
+    assert_eq!(forget(&other, What::Name("hr.leave".to_owned())).await, (1, 2));
+    for role in [&one, &other] {
+        knows_nothing(role, &surface, "days off").await;
+        taught(role, &surface, "mail").await;
+    }
+    assert_eq!(forget(&one, What::Everything(true)).await.0, 1);
+    for role in [&one, &other] {
+        knows_nothing(role, &surface, "mail").await;
+    }
+    assert_eq!(forget(&one, What::Everything(true)).await, (0, 0));
+    // Use teaches anew.
+    other.unload(&surface, &["hr.leave"]).await.unwrap();
+    other.search(&surface, "days off").await;
+    other.load(&surface, &["hr.leave"]).await;
+    taught(&one, &surface, "days off").await;
+    let unknown = v1::ForgetUseRequest { what: Some(What::ToolId("tool_nothing".to_owned())) };
+    let refused = one.client.clone().forget_use(unknown).await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::NotFound);
+    let nothing = one.client.clone().forget_use(v1::ForgetUseRequest::default()).await.unwrap_err();
+    assert_eq!(nothing.code(), tonic::Code::InvalidArgument);
+    one.stop().await;
+    other.stop().await;
+}
+
+/// Lessons that wait to be written are forgotten too, and stay so after a restart.
+#[tokio::test]
+async fn what_waits_to_be_written_is_forgotten_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let seldom = LearningOptions { every: Duration::from_secs(3_600), ..options().learning };
+    let role = Role::start_with(dir.path(), SurfaceOptions { learning: seldom, ..options() }).await;
+    role.register(office()).await.unwrap();
+    let surface = role.surface(deferred()).await.surface_id;
+    role.search(&surface, "days off").await;
+    role.load(&surface, &["hr.leave"]).await;
+    forget(&role, What::ToolId("tool_hr_leave".to_owned())).await;
+    role.search(&surface, "mail").await;
+    role.load(&surface, &["mail.send"]).await;
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    taught(&role, &surface, "mail").await;
+    knows_nothing(&role, &surface, "days off").await;
     role.stop().await;
 }
 

@@ -49,6 +49,15 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         check: bool,
     },
+    /// Forget which words of searches led to tools: what use has taught, of these or of all.
+    #[command(group = clap::ArgGroup::new("what").required(true).args(["names", "all"]))]
+    ForgetUse {
+        /// Names or ids.
+        names: Vec<String>,
+        /// Of all tools.
+        #[arg(long)]
+        all: bool,
+    },
     /// Retire a tool for good: nothing can be registered under its id again. Its identity stays for old records.
     Retire {
         /// Its name or id.
@@ -77,10 +86,27 @@ pub(crate) async fn run(
         }
         ToolsCommand::Show { name } => show(name, connection, out).await,
         ToolsCommand::Cards(args) => shaped::cards(args, connection, out).await,
+        ToolsCommand::ForgetUse { names, .. } => forget_use(names, connection, out).await,
         ToolsCommand::Lint(args) => lint::run(args, connection, out).await,
         ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
         ToolsCommand::Retire { name, reason } => retire(name, reason, connection, out).await,
     }
+}
+
+/// Forgets what use has taught: of tools by name or id, of all without any.
+async fn forget_use(names: Vec<String>, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    use v1::forget_use_request::What;
+    let all = names.is_empty().then_some(("all tools".to_owned(), What::Everything(true)));
+    for (told, what) in names.into_iter().map(|name| (name.clone(), What::Name(name))).chain(all) {
+        let request = v1::ForgetUseRequest { what: Some(what) };
+        let answer = connection.surfaces().forget_use(request).await?.into_inner();
+        if out.json() {
+            out.serialized(&json!({ "name": told, "tools": answer.tools, "words": answer.words }))?;
+        } else {
+            out.line(format!("{told}  words forgotten: {}, of tools: {}", answer.words, answer.tools))?;
+        }
+    }
+    Ok(CommandOutcome::Done)
 }
 
 async fn list(

@@ -31,12 +31,17 @@ pub struct Lesson {
     pub day: u32,
     /// How much it says, in thousandths.
     pub weight: u32,
+    /// How often its notebook was forgotten from, as far as who learned it knew.
+    pub era: u32,
 }
 
 /// What is learned of some tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notebook {
     tools: BTreeMap<ToolId, BTreeMap<SmolStr, Evidence>>,
+    /// How often something of it was forgotten. What was learned before is not written into it afterwards.
+    #[serde(default)]
+    era: u32,
 }
 
 /// How often a word led to a tool.
@@ -54,9 +59,9 @@ pub(super) struct Evidence {
 }
 
 impl Lesson {
-    /// The notebook it belongs into.
-    pub fn notebook(&self) -> u8 {
-        number_of(self.tool.as_str()).to_le_bytes()[0] % NOTEBOOKS
+    /// The notebook that lessons about a tool belong into.
+    pub fn notebook_of(tool: &ToolId) -> u8 {
+        number_of(tool.as_str()).to_le_bytes()[0] % NOTEBOOKS
     }
 
     /// A caller as lessons name it: enough to count it once, too little to tell who it is.
@@ -66,8 +71,27 @@ impl Lesson {
 }
 
 impl Notebook {
+    /// How often something of it was forgotten.
+    pub fn era(&self) -> u32 {
+        self.era
+    }
+
+    /// Forgets what is known of a tool, or everything; of how many tools, and how many words. Lessons of before that are not written
+    /// yet are forgotten with it, those about the notebook's other tools too.
+    pub fn forget(&mut self, tool: Option<&ToolId>) -> (usize, usize) {
+        self.era = self.era.saturating_add(1);
+        let gone = match tool {
+            Some(tool) => self.tools.remove_entry(tool).into_iter().collect(),
+            None => std::mem::take(&mut self.tools),
+        };
+        (gone.len(), gone.values().map(BTreeMap::len).sum())
+    }
+
     /// Writes a lesson down; false where it says nothing new.
     pub fn learn(&mut self, lesson: &Lesson, half_life_days: u32) -> bool {
+        if lesson.era < self.era {
+            return false;
+        }
         let mut new = false;
         let words = self.tools.entry(lesson.tool.clone()).or_default();
         for word in &lesson.words {

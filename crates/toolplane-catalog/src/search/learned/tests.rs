@@ -28,7 +28,7 @@ fn office() -> Catalog {
 
 fn lesson(question: &str, tool: &str, teacher: u32, day: u32) -> Lesson {
     let tool = ToolId::parse(&format!("tool_{tool}")).unwrap();
-    Lesson { words: words_of(question), tool, teacher, day, weight: 1_000 }
+    Lesson { words: words_of(question), tool, teacher, day, weight: 1_000, era: 0 }
 }
 
 fn learned(lessons: &[Lesson]) -> Learned {
@@ -117,6 +117,21 @@ fn a_word_that_leads_everywhere_says_little() {
         ["hr_leave", "hr_payslip", "mail_send", "chat_send"].map(|tool| lesson("vacation", tool, 1, TODAY)).to_vec();
     let torn = found(&learned(&everywhere), TODAY, "vacation")[0].score;
     assert!(torn * 3 < sure, "{torn} {sure}");
+}
+
+#[test]
+fn what_is_forgotten_is_not_written_down_late() {
+    let mut notebook = Notebook::default();
+    notebook.learn(&lesson("vacation in June", "hr_leave", 1, TODAY), HALF_LIFE);
+    notebook.learn(&lesson("money", "hr_payslip", 1, TODAY), HALF_LIFE);
+    assert_eq!(notebook.forget(Some(&ToolId::from_trusted("tool_hr_leave"))), (1, 2));
+    let found_by = |notebook: &Notebook, word| found(&Learned::of([notebook], HALF_LIFE), TODAY, word).len();
+    assert_eq!((found_by(&notebook, "vacation"), found_by(&notebook, "money")), (0, 1));
+    assert!(!notebook.learn(&lesson("vacation", "hr_leave", 2, TODAY), HALF_LIFE), "it was learned before");
+    let again = Lesson { era: notebook.era(), ..lesson("vacation", "hr_leave", 2, TODAY) };
+    assert!(notebook.learn(&again, HALF_LIFE));
+    assert_eq!((found_by(&notebook, "vacation"), notebook.forget(None)), (1, (2, 2)));
+    assert_eq!((notebook.era(), found_by(&notebook, "money")), (2, 0));
 }
 
 #[test]

@@ -489,6 +489,24 @@ class RemoveSynonymsResponse(_message.Message):
     after: _containers.RepeatedCompositeFieldContainer[_search_pb2.SynonymGroup]
     def __init__(self, before: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ..., after: _Optional[_Iterable[_Union[_search_pb2.SynonymGroup, _Mapping]]] = ...) -> None: ...
 
+class ForgetUseRequest(_message.Message):
+    __slots__ = ("tool_id", "name", "everything")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    EVERYTHING_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    everything: bool
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., everything: bool = ...) -> None: ...
+
+class ForgetUseResponse(_message.Message):
+    __slots__ = ("tools", "words")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    tools: int
+    words: int
+    def __init__(self, tools: _Optional[int] = ..., words: _Optional[int] = ...) -> None: ...
+
 class LoadToolsRequest(_message.Message):
     __slots__ = ("surface_id", "names")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]

@@ -110,6 +110,11 @@ class SurfaceServiceStub(object):
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.SerializeToString,
                 response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.FromString,
                 _registered_method=True)
+        self.ForgetUse = channel.unary_unary(
+                '/toolplane.v1.SurfaceService/ForgetUse',
+                request_serializer=toolplane_dot_v1_dot_surface__service__pb2.ForgetUseRequest.SerializeToString,
+                response_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ForgetUseResponse.FromString,
+                _registered_method=True)
         self.LoadTools = channel.unary_unary(
                 '/toolplane.v1.SurfaceService/LoadTools',
                 request_serializer=toolplane_dot_v1_dot_surface__service__pb2.LoadToolsRequest.SerializeToString,
@@ -266,6 +271,14 @@ class SurfaceServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ForgetUse(self, request, context):
+        """Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+        is answered, in every process; what is used later teaches anew.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def LoadTools(self, request, context):
         """Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         """
@@ -399,6 +412,11 @@ def add_SurfaceServiceServicer_to_server(servicer, server):
                     servicer.RemoveSynonyms,
                     request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.FromString,
                     response_serializer=toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.SerializeToString,
+            ),
+            'ForgetUse': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForgetUse,
+                    request_deserializer=toolplane_dot_v1_dot_surface__service__pb2.ForgetUseRequest.FromString,
+                    response_serializer=toolplane_dot_v1_dot_surface__service__pb2.ForgetUseResponse.SerializeToString,
             ),
             'LoadTools': grpc.unary_unary_rpc_method_handler(
                     servicer.LoadTools,
@@ -847,6 +865,33 @@ class SurfaceService(object):
             '/toolplane.v1.SurfaceService/RemoveSynonyms',
             toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsRequest.SerializeToString,
             toolplane_dot_v1_dot_surface__service__pb2.RemoveSynonymsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForgetUse(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/toolplane.v1.SurfaceService/ForgetUse',
+            toolplane_dot_v1_dot_surface__service__pb2.ForgetUseRequest.SerializeToString,
+            toolplane_dot_v1_dot_surface__service__pb2.ForgetUseResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -562,6 +562,29 @@ export interface RemoveSynonymsResponse {
   after: SynonymGroup[];
 }
 
+/** Asks to forget what use has taught. */
+export interface ForgetUseRequest {
+  what:
+    | //
+    /** About the tool with this id, retired ones too. */
+    { $case: "toolId"; value: string }
+    | //
+    /** About the tool with this full name, unique name or alias. */
+    { $case: "name"; value: string }
+    | //
+    /** About all tools of the tenant. Must be true. */
+    { $case: "everything"; value: boolean }
+    | undefined;
+}
+
+/** What was forgotten. */
+export interface ForgetUseResponse {
+  /** Of how many tools. */
+  tools: number;
+  /** How many words led to them; one that led to several tools counts for each. */
+  words: number;
+}
+
 /** Asks to load tools. */
 export interface LoadToolsRequest {
   /** The surface; the tenant's default one when empty: every tool, as it is declared now, and nothing to load. */
@@ -4201,6 +4224,171 @@ export const RemoveSynonymsResponse: MessageFns<RemoveSynonymsResponse> = {
   },
 };
 
+function createBaseForgetUseRequest(): ForgetUseRequest {
+  return { what: undefined };
+}
+
+export const ForgetUseRequest: MessageFns<ForgetUseRequest> = {
+  encode(message: ForgetUseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.what?.$case) {
+      case "toolId":
+        writer.uint32(10).string(message.what.value);
+        break;
+      case "name":
+        writer.uint32(18).string(message.what.value);
+        break;
+      case "everything":
+        writer.uint32(24).bool(message.what.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForgetUseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForgetUseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.what = { $case: "toolId", value: reader.string() };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.what = { $case: "name", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.what = { $case: "everything", value: reader.bool() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ForgetUseRequest>): ForgetUseRequest {
+    return ForgetUseRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ForgetUseRequest>): ForgetUseRequest {
+    const message = createBaseForgetUseRequest();
+    switch (object.what?.$case) {
+      case "toolId": {
+        if (object.what?.value !== undefined && object.what?.value !== null) {
+          message.what = { $case: "toolId", value: object.what.value };
+        }
+        break;
+      }
+      case "name": {
+        if (object.what?.value !== undefined && object.what?.value !== null) {
+          message.what = { $case: "name", value: object.what.value };
+        }
+        break;
+      }
+      case "everything": {
+        if (object.what?.value !== undefined && object.what?.value !== null) {
+          message.what = { $case: "everything", value: object.what.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseForgetUseResponse(): ForgetUseResponse {
+  return { tools: 0, words: 0 };
+}
+
+export const ForgetUseResponse: MessageFns<ForgetUseResponse> = {
+  encode(message: ForgetUseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tools !== 0) {
+      writer.uint32(8).uint32(message.tools);
+    }
+    if (message.words !== 0) {
+      writer.uint32(16).uint32(message.words);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForgetUseResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForgetUseResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.tools = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.words = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ForgetUseResponse>): ForgetUseResponse {
+    return ForgetUseResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ForgetUseResponse>): ForgetUseResponse {
+    const message = createBaseForgetUseResponse();
+    message.tools = object.tools ?? 0;
+    message.words = object.words ?? 0;
+    return message;
+  },
+};
+
 function createBaseLoadToolsRequest(): LoadToolsRequest {
   return { surfaceId: "", names: [] };
 }
@@ -7376,6 +7564,19 @@ export const SurfaceServiceService = {
       Buffer.from(RemoveSynonymsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RemoveSynonymsResponse => RemoveSynonymsResponse.decode(value),
   },
+  /**
+   * Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+   * is answered, in every process; what is used later teaches anew.
+   */
+  forgetUse: {
+    path: "/toolplane.v1.SurfaceService/ForgetUse" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ForgetUseRequest): Buffer => Buffer.from(ForgetUseRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ForgetUseRequest => ForgetUseRequest.decode(value),
+    responseSerialize: (value: ForgetUseResponse): Buffer => Buffer.from(ForgetUseResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ForgetUseResponse => ForgetUseResponse.decode(value),
+  },
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: {
     path: "/toolplane.v1.SurfaceService/LoadTools" as const,
@@ -7502,6 +7703,11 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   addSynonyms: handleUnaryCall<AddSynonymsRequest, AddSynonymsResponse>;
   /** Takes words out of every added group that has all of them; a group that one word is left of goes. */
   removeSynonyms: handleUnaryCall<RemoveSynonymsRequest, RemoveSynonymsResponse>;
+  /**
+   * Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+   * is answered, in every process; what is used later teaches anew.
+   */
+  forgetUse: handleUnaryCall<ForgetUseRequest, ForgetUseResponse>;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools: handleUnaryCall<LoadToolsRequest, LoadToolsResponse>;
   /** Makes loaded tools deferred again: they are found and loaded like any other, and are not loaded by themselves. */
@@ -7765,6 +7971,25 @@ export interface SurfaceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RemoveSynonymsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Forgets what use has taught searches: about one tool, or everything of the tenant. Searches know nothing of it any more when this
+   * is answered, in every process; what is used later teaches anew.
+   */
+  forgetUse(
+    request: ForgetUseRequest,
+    callback: (error: ServiceError | null, response: ForgetUseResponse) => void,
+  ): ClientUnaryCall;
+  forgetUse(
+    request: ForgetUseRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ForgetUseResponse) => void,
+  ): ClientUnaryCall;
+  forgetUse(
+    request: ForgetUseRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ForgetUseResponse) => void,
   ): ClientUnaryCall;
   /** Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called. */
   loadTools(
