@@ -51,8 +51,17 @@ impl Log {
         at: Timestamp,
         facts: Vec<(EventClass, JsonPayload)>,
     ) -> Result<Append, ApiError> {
+        self.append_each(first_seq, facts.into_iter().map(|(class, data)| (at, class, data)).collect())
+    }
+
+    /// The same, each at a time of its own.
+    pub(crate) fn append_each(
+        &self,
+        first_seq: u64,
+        facts: Vec<(Timestamp, EventClass, JsonPayload)>,
+    ) -> Result<Append, ApiError> {
         let mut events = Vec::with_capacity(facts.len());
-        for (seq, (class, data)) in (first_seq..).zip(facts) {
+        for (seq, (at, class, data)) in (first_seq..).zip(facts) {
             let event = LogEvent { seq, class, at, data: Some(data) };
             events.push(Bytes::from(serde_json::to_vec(&event).map_err(error::unreadable)?));
         }

@@ -19,6 +19,8 @@ mod changes;
 pub mod declarations;
 mod error;
 mod events;
+#[cfg(test)]
+mod fakes;
 mod follow;
 mod forget;
 mod keys;

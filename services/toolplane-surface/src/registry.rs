@@ -28,7 +28,7 @@ use crate::keys;
 use crate::learning::Learning;
 use crate::providers::{Shelf, Trials, WorkerCredentials};
 use crate::records::StoredTool;
-use crate::surfaces::DefaultSurface;
+use crate::surfaces::{DefaultSurface, Finds};
 use crate::sync::Hub;
 use crate::synonyms::Thesauri;
 
@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) hub: Hub,
     pub(crate) surfaces: Cache,
+    /// What waits for the logs of surfaces.
+    pub(crate) finds: Finds,
     pub(crate) providers: Shelf,
     /// Providers that are only tried.
     pub(crate) trials: Trials,
@@ -118,6 +120,7 @@ impl Registry {
         let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
             surfaces: Cache::default(),
+            finds: Finds::default(),
             providers: Shelf::default(),
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),

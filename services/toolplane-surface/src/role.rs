@@ -73,6 +73,7 @@ impl SurfaceRole {
         registry.join().await?;
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
+        tasks.spawn("logs of surfaces", registry.clone().write_found(stop.clone()));
         for file in &options.declarations {
             register_file(&registry, file).await?;
         }

@@ -4,6 +4,7 @@ mod change;
 mod default;
 mod delete;
 mod discover;
+mod found;
 mod offered;
 mod told;
 pub(crate) mod watch;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 
 pub(crate) use default::DefaultSurface;
 pub(crate) use discover::{Loaded, Meaning, Refusal, RefusalKind, Resolved};
+pub(crate) use found::Finds;
 pub(crate) use offered::{Called, LeftOut, Offered};
 pub(crate) use told::Told;
 

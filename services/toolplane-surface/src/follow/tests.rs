@@ -1,82 +1,13 @@
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use toolplane_catalog::Registration;
-use toolplane_store::{
-    Commit, CommitOutcome, Durability, EventPage, Family, Found, IndexEntry, MemoryStore, RecordKey, ScoreRange, Store,
-    StoreFuture, Versioned, Write,
-};
+use toolplane_store::{Commit, Store as _, Write};
 
 use super::*;
+use crate::fakes::Deaf;
 use crate::learning::Learning;
 use crate::synonyms::Thesauri;
-
-/// A store that several processes share, and that loses every notice.
-#[derive(Default)]
-struct Deaf {
-    inner: MemoryStore,
-    away: AtomicBool,
-}
-
-impl Deaf {
-    fn there<'a, T: Send + 'a>(&'a self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
-        if self.away.load(Ordering::Acquire) {
-            return Box::pin(async { Err(StoreError::Unavailable { reason: "away".to_owned() }) });
-        }
-        answer
-    }
-}
-
-impl Store for Deaf {
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
-        self.there(self.inner.commit(commit))
-    }
-
-    fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
-        self.there(self.inner.get(key))
-    }
-
-    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
-        self.there(self.inner.get_each(keys))
-    }
-
-    fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {
-        self.there(self.inner.scan(index, range, limit))
-    }
-
-    fn indexes<'a>(&'a self, prefix: &'a str) -> StoreFuture<'a, Vec<String>> {
-        self.there(self.inner.indexes(prefix))
-    }
-
-    fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64> {
-        self.there(self.inner.index_len(index))
-    }
-
-    fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage> {
-        self.there(self.inner.events(stream, from_seq, limit))
-    }
-
-    fn keys<'a>(
-        &'a self,
-        family: Family,
-        after: Option<&'a str>,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<(String, Versioned)>> {
-        self.there(self.inner.keys(family, after, limit))
-    }
-
-    fn now(&self) -> StoreFuture<'_, toolplane_records::time::Timestamp> {
-        self.inner.now()
-    }
-
-    fn durability(&self) -> Durability {
-        self.inner.durability()
-    }
-
-    fn is_shared(&self) -> bool {
-        true
-    }
-}
 
 fn tool(id: &str, title: &str) -> Registration {
     serde_json::from_value(json!({ "declaration": {
@@ -88,7 +19,9 @@ fn tool(id: &str, title: &str) -> Registration {
 }
 
 async fn joined(store: &Arc<Deaf>) -> Registry {
-    let registry = Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default()).await.unwrap();
+    let registry = Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default())
+        .await
+        .unwrap();
     registry.join().await.unwrap();
     registry
 }

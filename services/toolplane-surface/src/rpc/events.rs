@@ -34,6 +34,9 @@ pub(super) async fn list(
         Ok(limit) => limit.min(MAX_EVENTS),
         Err(_) => MAX_EVENTS,
     };
+    if let Log::Surface(tenant, id) = &log {
+        api.registry.write_found_of(&(tenant.clone(), id.clone())).await?;
+    }
     let entries = log.read(api.registry.store(), request.from_seq, limit).await?;
     let (mut events, mut bytes) = (Vec::new(), 0);
     for event in &entries.events {

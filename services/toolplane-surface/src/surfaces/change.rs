@@ -16,6 +16,7 @@ use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, Expect, Write};
 
+use super::found::Find;
 use super::{ATTEMPTS, Loaded};
 use crate::cache::Held;
 use crate::changes::Made;
@@ -139,9 +140,16 @@ impl Registry {
                 return Ok(held);
             };
             let changed = [Subject::Surface(tenant.clone(), id.clone())];
-            let commit = self.changing(tenant, &before, &after, told, now).await?;
-            let made = self.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
-            let Made::At(head) = made else {
+            // What searches found before comes first in the log.
+            let place = (tenant.clone(), id.clone());
+            let found = self.0.finds.take(&place);
+            let told =
+                found.iter().cloned().map(Find::entry).chain(told.into_iter().map(|(class, data)| (now, class, data)));
+            let made = self.make_change(tenant, &before, &after, told.collect(), &changed).await;
+            if !matches!(made, Ok(Made::At(_))) {
+                self.0.finds.put_back(&place, found);
+            }
+            let Made::At(head) = made? else {
                 self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
                 drop(turn);
                 let_others_through(tries).await;
@@ -156,25 +164,26 @@ impl Registry {
         Err(lost())
     }
 
-    /// The change as a commit, which applies only to the surface as it was.
-    async fn changing(
+    /// Makes the change durable, which applies only to the surface as it was.
+    async fn make_change(
         &self,
         tenant: &TenantId,
         before: &View,
         after: &IndexedSurface,
-        told: Vec<(EventClass, JsonPayload)>,
-        now: Timestamp,
-    ) -> Result<Commit, ApiError> {
+        told: Vec<(Timestamp, EventClass, JsonPayload)>,
+        changed: &[Subject],
+    ) -> Result<Made, ApiError> {
         let id = after.id();
         let log = Log::Surface(tenant.clone(), id.clone());
         let key = keys::surface(tenant, id);
         let bytes = Bytes::from(after.write().map_err(unreadable)?);
-        Ok(Commit {
+        let commit = Commit {
             compare: vec![(key.clone(), Expect::Version(before.version()))],
             writes: vec![Write::Put { key, bytes }],
-            events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
+            events: vec![log.append_each(log.head(self.store()).await? + 1, told)?],
             ..Commit::default()
-        })
+        };
+        self.0.changes.make(commit, changed, None).await.map_err(of_store)
     }
 }
 

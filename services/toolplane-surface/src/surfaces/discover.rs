@@ -3,24 +3,20 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
 use toolplane_catalog::{Catalog, Effort, NameIndex, Resolution, resolve, similar_in};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
-use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::payload::Digest;
 use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
+use toolplane_records::vocabulary::{HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, CommitOutcome, Expect, StoreError};
 
-use super::ATTEMPTS;
+use super::found::Find;
 use crate::cache::Held;
-use crate::error::{lost, of_store};
-use crate::events::{Log, facts};
-use crate::keys;
+use crate::events::facts;
 use crate::providers::Passage;
 use crate::registry::Registry;
 use crate::view::View;
@@ -135,7 +131,7 @@ impl Registry {
         }
     }
 
-    /// Searches a surface. Deferred tools that were found are noted in the surface's log before this answers.
+    /// Searches a surface. Deferred tools that were found are noted for the surface's log.
     pub(crate) async fn search(
         &self,
         tenant: &TenantId,
@@ -159,31 +155,9 @@ impl Registry {
             result.refs.iter().filter(|found| deferred(found.loading_state)).map(|found| &found.tool_id).collect();
         if !discovered.is_empty() {
             let data = json!({ "query": result.query, "query_type": result.query_type, "tool_ids": discovered });
-            self.note(tenant, id, &held, facts(&data)).await?;
+            self.note_found(tenant, id, Find { at: now, data: facts(&data) }).await?;
         }
         Ok(Answer { result, next })
-    }
-
-    /// Adds to the log of a surface, if it is there: a log of its own is all that would be left of a deleted one.
-    async fn note(&self, tenant: &TenantId, id: &SurfaceId, held: &Held, data: JsonPayload) -> Result<(), ApiError> {
-        let (key, log) = (keys::surface(tenant, id), Log::Surface(tenant.clone(), id.clone()));
-        let _turn = held.turn.lock().await;
-        for tries in 1..=ATTEMPTS {
-            let (now, head) = (self.now().await?, log.head(self.store()).await?);
-            let events = vec![log.append(head + 1, now, vec![(EventClass::DeferredDiscovered, data.clone())])?];
-            let version = self.held(tenant, id).await?.view().version();
-            let compare = if id.is_default() { Vec::new() } else { vec![(key.clone(), Expect::Version(version))] };
-            match self.store().commit(Commit { compare, events, ..Commit::default() }).await {
-                Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => return Ok(()),
-                // Another process has added to the log, or changed the surface.
-                Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
-                    self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
-                    let_others_through(tries).await;
-                }
-                Err(error) => return Err(of_store(error)),
-            }
-        }
-        Err(lost())
     }
 
     /// What names mean in a surface, by the surface and the catalog.
