@@ -84,7 +84,7 @@ enum Bench {
         #[arg(long, default_value = "../shared/data/toolsearch")]
         data: std::path::PathBuf,
     },
-    /// How long searches take (beside plain BM25), registering, surfaces, loading and a new start, and how much memory, by the number of tools.
+    /// How long searches take (beside plain BM25 and tantivy), registering, surfaces, loading and a new start, and how much memory, by the number of tools.
     Search {
         /// Numbers of tools. May be given several times.
         #[arg(long, default_values_t = [3_000, 30_000, 300_000])]
@@ -200,8 +200,12 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
 
 /// The benches of search, which need the catalogue alone.
 fn search(bench: &Bench) -> Option<Command> {
-    let example = ["run", "--release", "--package", "toolplane-catalog", "--example", "search", "--"];
+    let example = ["run", "--release", "--package", "toolplane-catalog", "--example", "search"];
     let mut search = command::cargo(&example);
+    if matches!(bench, Bench::Search { .. }) {
+        search.args(["--features", "tantivy"]);
+    }
+    search.arg("--");
     let figures = |name: &str| command::target().join("bench").join(name);
     match bench {
         Bench::Ranking { data } => search.arg("ranking").arg(command::root().join(data)).arg(figures("ranking.json")),

@@ -11,6 +11,8 @@
 
 mod growth;
 mod made;
+#[cfg(feature = "tantivy")]
+mod outside;
 mod plain;
 mod ranking;
 mod speed;

@@ -59,6 +59,28 @@ fn measure(tools: usize, rows: &mut Vec<Value>) {
     let texts: Vec<String> = entries.iter().map(words).collect();
     let plain = Plain::of(texts.iter().map(String::as_str));
     tell(rows, "query_plain_bm25", tools, &mut timed(&questions, |question| drop(plain.ask(question, LIMIT))), None);
+    drop(plain);
+    #[cfg(feature = "tantivy")]
+    measure_tantivy(&texts, &questions, rows);
+}
+
+/// The same questions to tantivy, and one more text until it can be found.
+#[cfg(feature = "tantivy")]
+fn measure_tantivy(texts: &[String], questions: &[String], rows: &mut Vec<Value>) {
+    let (tools, before) = (texts.len(), resident());
+    let mut outside = crate::outside::Tantivy::of(texts.iter().map(String::as_str));
+    let bytes = resident().saturating_sub(before) / tools as u64;
+    questions.iter().take(200).for_each(|question| drop(outside.ask(question, LIMIT)));
+    let mut times = timed(questions, |question| drop(outside.ask(question, LIMIT)));
+    tell(rows, "query_tantivy", tools, &mut times, Some(bytes));
+    let mut times: Vec<Duration> = (0..200)
+        .map(|number| {
+            let began = Instant::now();
+            outside.add((tools + number) as u64, &texts[number % tools]);
+            began.elapsed()
+        })
+        .collect();
+    tell(rows, "index_tantivy", tools, &mut times, None);
 }
 
 /// Replaces tools by others of the same id, while a reader holds the index as it was.
