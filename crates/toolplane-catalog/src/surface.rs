@@ -25,7 +25,7 @@ pub use live::{LiveSurface, select};
 pub use load::{LoadOutcome, load, unload};
 pub use misnamed::Misnamed;
 pub use moment::{Moment, NoMoment};
-pub use noted::{CatalogDifference, NotedTool};
+pub use noted::{CatalogDifference, NotedTool, outdated};
 pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
 pub(crate) use resolve::Availability;

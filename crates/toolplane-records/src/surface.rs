@@ -147,4 +147,46 @@ pub struct ToolSurface {
     /// Grows with every change of this surface (ours).
     #[serde(default)]
     pub revision: u64,
+    /// The moment this is about; only in what is answered (ours).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub moment: String,
+    /// It stays with the tools there were when it was made (ours).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// What a pinned surface would show otherwise if it followed its catalog; only in what is answered about it alone (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<SurfaceOutdated>,
+}
+
+/// What a pinned surface misses (ours).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SurfaceOutdated {
+    /// Tools that would be shown and are not.
+    #[serde(default)]
+    pub added: u32,
+    /// Tools that would not be shown any more; those that cannot be used are not shown by the pinned surface either.
+    #[serde(default)]
+    pub removed: u32,
+    /// Tools that are declared anew, or would be shown in another way.
+    #[serde(default)]
+    pub changed: u32,
+    /// There may be more than were counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<OutdatedTool>,
+}
+
+/// A tool that is another thing since a surface was pinned (ours).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutdatedTool {
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub name: String,
+    /// `added`, `removed` or `changed`.
+    pub change: String,
 }

@@ -312,6 +312,10 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
         inside.unload("nothing.of_this_name")
     small = tools.surface(tools=[f"{served.namespace}.add"])
     before = len(small.list())
+    pinned = tools.surface(tools=[f"{served.namespace}.add"], pinned=True)
+    with pytest.raises(RequestRefused, match="pinned"):
+        pinned.extend_surface(namespaces=[served.namespace])
+    pinned.delete_surface()
     changes = small.watch_surface()
     begin = next(changes)
     small.extend_surface(namespaces=[served.namespace])

@@ -351,6 +351,8 @@ export interface SurfaceOptions {
   defer?: "auto" | "all" | "none";
   /** Tools that may not be used here. */
   block?: readonly string[];
+  /** It stays with the tools there are now. */
+  pinned?: boolean;
 }
 
 const DEFER = {
@@ -370,6 +372,7 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
     deferPolicy: DEFER[options.defer ?? "none"],
     blocked: (options.block ?? []).map((name) => ({ name, message: "kept out by the caller" })),
     producer: "toolplane-typescript",
+    pinned: options.pinned ?? false,
   });
   const { surface } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   return surface?.surfaceId ?? "";

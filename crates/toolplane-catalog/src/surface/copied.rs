@@ -126,6 +126,9 @@ impl CopiedSurface {
             runtime_refs: surface.runtime_refs.clone(),
             tenant: surface.tenant.clone(),
             revision: surface.revision,
+            moment: String::new(),
+            pinned: false,
+            outdated: None,
         }
     }
 

@@ -52,6 +52,17 @@ pub enum DifferenceKind {
     Changed,
 }
 
+impl DifferenceKind {
+    /// The kind as one stable word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+        }
+    }
+}
+
 /// A tool that a surface shows in another way than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolDifference {

@@ -43,6 +43,8 @@ pub enum NotExtended {
     Misnamed(super::Misnamed),
     /// It is a copy that an earlier version made.
     Copied,
+    /// It stays with the tools there were when it was made.
+    Pinned,
     /// More was added to it than can be.
     Full {
         /// Most that can be added.

@@ -11,7 +11,7 @@ use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
-use super::live::{FORM, LiveSurface, OUTSIDE, Place};
+use super::live::{FORM, LiveSurface, Place};
 use super::record::deferred_ref;
 use super::resolve::Availability;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
@@ -116,10 +116,11 @@ impl IndexedSurface {
 
     /// The surface without its tools.
     pub fn head(&self, catalog: &Catalog) -> ToolSurface {
-        match &self.0 {
+        let head = match &self.0 {
             Form::Copied(copied) => copied.head(),
             Form::Live(live) => live.head(catalog),
-        }
+        };
+        ToolSurface { moment: self.moment(catalog).to_string(), ..head }
     }
 
     /// How many tools it has of each kind now.
@@ -213,7 +214,7 @@ impl IndexedSurface {
                 drift => Availability::Stale(drift),
             },
             Place::Outside => {
-                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, OUTSIDE.to_owned());
+                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, live.outside().to_owned());
                 Availability::Hidden(Hiding::Excluded, tool)
             }
         }

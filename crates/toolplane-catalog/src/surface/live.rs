@@ -17,7 +17,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
 use toolplane_records::time::Timestamp;
 
-pub(super) use self::judge::{OUTSIDE, Place};
+pub(super) use self::judge::Place;
 pub use self::record::select;
 use self::steps::Step;
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
@@ -33,6 +33,8 @@ enum Freshness {
     Live,
     /// Every tool is known as it is declared now: nothing has to be loaded again.
     Newest,
+    /// Only tools that were there when the surface was made, selected by what they were then.
+    Pinned,
 }
 
 /// What a surface was made with. It never changes.
@@ -151,7 +153,7 @@ impl LiveSurface {
             surface_id,
             created_at,
             model_capabilities: Some(JsonPayload::of(&request.model)),
-            freshness: Freshness::Live,
+            freshness: if request.pinned { Freshness::Pinned } else { Freshness::Live },
             as_of: catalog.revision(),
             crowded: false,
             named,
@@ -277,6 +279,9 @@ impl LiveSurface {
 
     /// The surface with what is asked for, deferred, that it was not made for; nothing when it has all of that.
     pub(super) fn after_extending(&self, catalog: &Catalog, by: &Extension) -> Result<Option<Self>, NotExtended> {
+        if self.is_pinned() {
+            return Err(NotExtended::Pinned);
+        }
         let mut faults = Misnamed::default();
         let mut tools = named_tools(catalog, "tool_refs", &by.tool_refs, &mut faults);
         tools.extend(named_tools(catalog, "load", &by.load, &mut faults));
@@ -316,6 +321,16 @@ impl LiveSurface {
         Self::from(after)
     }
 
+    /// Whether it stays with the tools there were when it was made.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.made.freshness == Freshness::Pinned
+    }
+
+    /// The same surface, if it followed its catalog.
+    pub(super) fn unpinned(&self) -> Self {
+        self.clone().with(|made| made.freshness = Freshness::Live)
+    }
+
     /// Whether it was made for all tools.
     fn is_of_everything(&self) -> bool {
         self.made.request.tool_refs.is_empty() && self.made.request.namespaces.is_empty()
@@ -324,7 +339,7 @@ impl LiveSurface {
     /// Tools that were there up to this revision of the catalog are loaded by the rules.
     fn remembered_up_to(&self) -> u64 {
         match self.made.freshness {
-            Freshness::Live => self.made.as_of,
+            Freshness::Live | Freshness::Pinned => self.made.as_of,
             Freshness::Newest => u64::MAX,
         }
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use toolplane_records::ids::ToolId;
+use toolplane_records::surface::{OutdatedTool, SurfaceOutdated};
 
-use super::difference::DifferenceKind;
+use super::difference::{DifferenceKind, ToolDifference};
 use super::indexed::IndexedSurface;
 use super::moment::Moment;
 use super::watching::{Progress, SurfaceWatcher};
@@ -15,6 +16,8 @@ use crate::catalog::Catalog;
 const MAX_COUNTED: usize = 1_000;
 /// Most tools that are named.
 const MAX_NAMED: usize = 20;
+/// How often a bounded number of tools is looked at; what is behind that is not counted.
+const MAX_LOOKS: usize = 5;
 
 /// What changes of the catalog made of a surface between two of the catalog's revisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,26 +54,62 @@ impl CatalogDifference {
     /// What the catalog changed about `surface` since that was noted last; nothing where it changed nothing about it. Of surfaces that
     /// earlier versions stored nothing was ever noted.
     pub fn since_noted(surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Option<Self> {
-        let from = surface.noted()?;
+        Self::since(surface, catalog, surface.noted()?)
+    }
+
+    fn since(surface: &Arc<IndexedSurface>, catalog: &Catalog, from: u64) -> Option<Self> {
         let moment = Moment { changes: surface.changes(), catalog: from };
         let mut watcher = SurfaceWatcher::from_moment(Arc::clone(surface), catalog, moment);
-        let Progress::Part(part) = watcher.next(surface, catalog, MAX_COUNTED) else { return None };
-        // What cannot be compared is no difference that could be told.
-        if part.anew || part.tools.is_empty() {
-            return None;
+        let mut found = Self { from, until: catalog.revision(), more: true, ..Self::default() };
+        for _ in 0..MAX_LOOKS {
+            match watcher.next(surface, catalog, MAX_COUNTED) {
+                // What cannot be compared is no difference that could be told.
+                Progress::Part(part) if part.anew => return None,
+                Progress::Part(part) => {
+                    part.tools.iter().for_each(|tool| found.take(tool));
+                    found.more = part.leads_to.is_none();
+                }
+                Progress::Looking => {}
+                Progress::Current => found.more = false,
+            }
+            if !found.more || found.counted() >= MAX_COUNTED {
+                break;
+            }
         }
-        let count = |kind| part.tools.iter().filter(|tool| tool.kind() == kind).count();
-        let named = part.tools.iter().take(MAX_NAMED);
-        let named =
-            named.map(|tool| NotedTool { tool_id: tool.tool_id.clone(), name: tool.name.clone(), change: tool.kind() });
-        Some(Self {
-            from,
-            until: catalog.revision(),
-            added: count(DifferenceKind::Added),
-            removed: count(DifferenceKind::Removed),
-            changed: count(DifferenceKind::Changed),
-            more: part.leads_to.is_none(),
-            tools: named.collect(),
-        })
+        (found.more || found.counted() > 0).then_some(found)
     }
+
+    fn take(&mut self, tool: &ToolDifference) {
+        *match tool.kind() {
+            DifferenceKind::Added => &mut self.added,
+            DifferenceKind::Removed => &mut self.removed,
+            DifferenceKind::Changed => &mut self.changed,
+        } += 1;
+        if self.tools.len() < MAX_NAMED {
+            let (tool_id, name) = (tool.tool_id.clone(), tool.name.clone());
+            self.tools.push(NotedTool { tool_id, name, change: tool.kind() });
+        }
+    }
+
+    fn counted(&self) -> usize {
+        self.added + self.removed + self.changed
+    }
+}
+
+/// What a pinned surface would show otherwise if it followed its catalog; nothing where it misses nothing, and of other surfaces.
+pub fn outdated(surface: &IndexedSurface, catalog: &Catalog) -> Option<SurfaceOutdated> {
+    let (following, pinned_to) = surface.unpinned()?;
+    let missed = CatalogDifference::since(&Arc::new(following), catalog, pinned_to)?;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let tools = missed.tools.into_iter().map(|tool| {
+        let NotedTool { tool_id, name, change } = tool;
+        OutdatedTool { tool_id, name, change: change.as_str().to_owned() }
+    });
+    Some(SurfaceOutdated {
+        added: number(missed.added),
+        removed: number(missed.removed),
+        changed: number(missed.changed),
+        more: missed.more,
+        tools: tools.collect(),
+    })
 }

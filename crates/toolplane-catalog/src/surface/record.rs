@@ -75,6 +75,8 @@ struct SelectionPolicy<'a> {
     credentials: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     feature_gates: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pinned: bool,
     #[serde(skip_serializing_if = "Added::is_empty")]
     added: &'a Added,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +98,7 @@ pub(super) fn head(
         blocked: &request.blocked,
         credentials: &request.credentials,
         feature_gates: &request.feature_gates,
+        pinned: request.pinned,
         added,
         requested: request.selection_policy.as_ref(),
     };
@@ -120,5 +123,8 @@ pub(super) fn head(
         runtime_refs: request.runtime_refs.clone(),
         tenant: request.tenant.clone(),
         revision: 1,
+        moment: String::new(),
+        pinned: request.pinned,
+        outdated: None,
     }
 }

@@ -106,6 +106,9 @@ pub struct SurfaceRequest {
     /// Feature gates that are on.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub feature_gates: BTreeSet<String>,
+    /// The surface stays with the tools there are when it is made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// Who uses the surface.
     #[serde(default)]
     pub role: RoleConstraints,
@@ -149,6 +152,7 @@ impl SurfaceRequest {
             defer: DeferPolicy::default(),
             credentials: BTreeSet::new(),
             feature_gates: BTreeSet::new(),
+            pinned: false,
             role: RoleConstraints::default(),
             model: ModelCapabilities::default(),
             capability_requirements: Vec::new(),

@@ -392,7 +392,8 @@ fn another_description_changes_no_schema() {
     described.declaration.description = "does it better".to_owned();
     register(&mut catalog, described);
     assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
-    let same = ToolSurface { revision: surface.revision, ..now(&surface.indexed, &catalog) };
+    let same =
+        ToolSurface { revision: surface.revision, moment: surface.moment.clone(), ..now(&surface.indexed, &catalog) };
     assert_eq!(same, surface.record);
     // Loading takes the new declaration in.
     let (after, outcomes) = load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(9));

@@ -123,7 +123,9 @@ impl From<&records::ToolSurface> for v1::ToolSurface {
             revision: record.revision,
             counts: Some(counts(record)),
             next_tools_token: String::new(),
-            moment: String::new(),
+            moment: record.moment.clone(),
+            pinned: record.pinned,
+            outdated: field::out(&record.outdated),
         }
     }
 }
@@ -163,6 +165,44 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
             runtime_refs: message.runtime_refs,
             tenant: field::id("tenant", &message.tenant)?,
             revision: message.revision,
+            moment: message.moment,
+            pinned: message.pinned,
+            outdated: field::optional("outdated", message.outdated)?,
         })
+    }
+}
+
+impl From<&records::SurfaceOutdated> for v1::SurfaceOutdated {
+    fn from(record: &records::SurfaceOutdated) -> Self {
+        let tools = record.tools.iter().map(|tool| v1::OutdatedTool {
+            tool_id: tool.tool_id.to_string(),
+            name: tool.name.clone(),
+            change: tool.change.clone(),
+        });
+        Self {
+            added: record.added,
+            removed: record.removed,
+            changed: record.changed,
+            more: record.more,
+            tools: tools.collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::SurfaceOutdated> for records::SurfaceOutdated {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::SurfaceOutdated) -> Result<Self, ConvertError> {
+        let v1::SurfaceOutdated { added, removed, changed, more, tools } = message;
+        Ok(Self { added, removed, changed, more, tools: field::list("tools", tools)? })
+    }
+}
+
+impl TryFrom<v1::OutdatedTool> for records::OutdatedTool {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::OutdatedTool) -> Result<Self, ConvertError> {
+        let v1::OutdatedTool { tool_id, name, change } = message;
+        Ok(Self { tool_id: field::id("tool_id", &tool_id)?, name, change })
     }
 }

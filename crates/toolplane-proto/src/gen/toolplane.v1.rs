@@ -14513,6 +14513,44 @@ pub struct ToolSurface {
     /// The moment this is about: `WatchSurface` goes on from it.
     #[prost(string, tag = "24")]
     pub moment: ::prost::alloc::string::String,
+    /// It stays with the tools there were when it was made.
+    #[prost(bool, tag = "25")]
+    pub pinned: bool,
+    /// What a pinned surface would show otherwise if it followed its catalog; absent where that is nothing, and in lists of surfaces.
+    #[prost(message, optional, tag = "26")]
+    pub outdated: ::core::option::Option<SurfaceOutdated>,
+}
+/// What a pinned surface misses.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SurfaceOutdated {
+    /// Tools that would be shown and are not.
+    #[prost(uint32, tag = "1")]
+    pub added: u32,
+    /// Tools that would not be shown any more; those that cannot be used are not shown by the pinned surface either.
+    #[prost(uint32, tag = "2")]
+    pub removed: u32,
+    /// Tools that are declared anew, or would be shown in another way.
+    #[prost(uint32, tag = "3")]
+    pub changed: u32,
+    /// There may be more than were counted.
+    #[prost(bool, tag = "4")]
+    pub more: bool,
+    /// The first of them, at most 20.
+    #[prost(message, repeated, tag = "5")]
+    pub tools: ::prost::alloc::vec::Vec<OutdatedTool>,
+}
+/// A tool that is another thing since a surface was pinned.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutdatedTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// `added`, `removed` or `changed`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub change: ::prost::alloc::string::String,
 }
 /// How many tools a surface has of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14811,6 +14849,10 @@ pub struct CreateSurfaceRequest {
     /// Why it is made.
     #[prost(string, tag = "21")]
     pub surface_reason: ::prost::alloc::string::String,
+    /// It stays with the tools there are now, selected by what they are now: none comes to it, and what it misses is said (`ToolSurface.outdated`).
+    /// A tool that is retired or disabled later is not shown any more, and one that is declared anew has to be loaded again.
+    #[prost(bool, tag = "22")]
+    pub pinned: bool,
 }
 /// The new surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -14842,7 +14884,7 @@ pub struct GetSurfaceResponse {
 /// Asks to add to a surface; at most 1000 names and namespaces. The same again changes nothing.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExtendSurfaceRequest {
-    /// The surface. The default one has every tool, and copies that earlier versions made stay what they are.
+    /// The surface. The default one has every tool; pinned ones, and copies that earlier versions made, stay what they are.
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// Tools to add, by id, full name or unique name.

@@ -178,7 +178,14 @@ class CatalogFlows:
         return [Card(card.text, card.alias, card.name, card.tool_id, card.tokens, card.deferred) for card in answer.cards]
 
     def create_surface(
-        self, tools: Sequence[str], namespaces: Sequence[str], load: Sequence[str], defer: str, role: str, reason: str
+        self,
+        tools: Sequence[str],
+        namespaces: Sequence[str],
+        load: Sequence[str],
+        defer: str,
+        role: str,
+        reason: str,
+        pinned: bool,
     ) -> Flow[str]:
         """Makes a surface; gives its id."""
         if defer not in _DEFER:
@@ -194,6 +201,7 @@ class CatalogFlows:
             role=role,
             producer=self._calls.context.actor or "toolplane-python",
             surface_reason=reason,
+            pinned=pinned,
         )
         answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
         return str(answer.surface.surface_id)

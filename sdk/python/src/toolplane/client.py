@@ -223,12 +223,14 @@ class Toolplane:
         defer: str = "auto",
         role: str = "agent",
         reason: str = "",
+        pinned: bool = False,
     ) -> Toolplane:
         """Makes a surface of these tools and namespaces, of all tools without any, and gives a client that calls in it.
 
-        `load` are loaded at once; `defer` is `auto`, `all` or `none`. The client shares this one's connection.
+        `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. The client shares
+        this one's connection.
         """
-        return self.in_surface(self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason)))
+        return self.in_surface(self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned)))
 
     def in_surface(self, surface_id: str) -> Toolplane:
         """A client that calls in a surface there is. It shares this one's connection."""

@@ -333,6 +333,9 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.ok((await tools.forgetUse({ tool: `${name}.word_count` })) >= 0);
   const small = await tools.surface({ tools: [`${name}.word_count`] });
   assert.equal((await small.list()).length, 1);
+  const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
+  await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
+  await pinned.deleteSurface();
   const changes = small.watchSurface();
   const begin = (await changes.next()).value;
   await small.extendSurface({ namespaces: [name] });

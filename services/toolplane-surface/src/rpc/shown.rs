@@ -31,7 +31,8 @@ pub(super) async fn alone(
     most: usize,
 ) -> Result<(v1::ToolSurface, ToolSurface), ApiError> {
     let most = most.min(api.max_message_bytes / 4);
-    let told = api.registry.told(tenant, surface, None, fits(most)).await?;
+    let mut told = api.registry.told(tenant, surface, None, fits(most)).await?;
+    told.head.outdated = api.registry.outdated(tenant, surface);
     Ok(within(tenant, surface, told))
 }
 
@@ -53,7 +54,7 @@ fn fits(most: usize) -> impl FnMut(&SurfaceTool) -> bool {
 }
 
 fn within(tenant: &TenantId, surface: &IndexedSurface, told: Told) -> (v1::ToolSurface, ToolSurface) {
-    let Told { head, moment, counts, tools, next } = told;
+    let Told { head, counts, tools, next } = told;
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let record = toolplane_catalog::filled(head, tools);
     let message = v1::ToolSurface {
@@ -64,7 +65,6 @@ fn within(tenant: &TenantId, surface: &IndexedSurface, told: Told) -> (v1::ToolS
             excluded: number(counts.excluded),
         }),
         next_tools_token: next.map(|next| token(tenant, surface, &next)).unwrap_or_default(),
-        moment: moment.to_string(),
         ..v1::ToolSurface::from(&record)
     };
     (message, record)

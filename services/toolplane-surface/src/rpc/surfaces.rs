@@ -88,6 +88,7 @@ fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -
         })?;
     }
     wanted.role = RoleConstraints { role: request.role, interactive, ..RoleConstraints::default() };
+    wanted.pinned = request.pinned;
     wanted.producer = request.producer;
     wanted.tool_refs = request.tool_refs;
     wanted.namespaces = request.namespaces;

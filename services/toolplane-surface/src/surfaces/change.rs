@@ -194,6 +194,10 @@ fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
             let rule = "is a copy that an earlier version made, and stays what it is: make a surface (CreateSurface)";
             ApiError::invalid_argument("surface_id", rule)
         }
+        NotExtended::Pinned => {
+            let rule = "is pinned to the tools there were when it was made: make a surface (CreateSurface)";
+            ApiError::invalid_argument("surface_id", rule)
+        }
         NotExtended::Full { most } => {
             let rule =
                 format!("would be extended by more than {most} tools and namespaces: make a surface (CreateSurface)");

@@ -1,8 +1,8 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
-use toolplane_catalog::{IndexedSurface, Moment, Position, SurfaceCounts, SurfaceTool, Traits, filled};
+use toolplane_catalog::{IndexedSurface, Position, SurfaceCounts, SurfaceTool, Traits, filled, outdated};
 use toolplane_records::ids::{SurfaceId, TenantId};
-use toolplane_records::surface::ToolSurface;
+use toolplane_records::surface::{SurfaceOutdated, ToolSurface};
 use toolplane_runtime::ApiError;
 
 use crate::registry::Registry;
@@ -12,8 +12,6 @@ use crate::registry::Registry;
 pub(crate) struct Told {
     /// The surface without its tools.
     pub(crate) head: ToolSurface,
-    /// The moment this is about.
-    pub(crate) moment: Moment,
     pub(crate) counts: SurfaceCounts,
     pub(crate) tools: Vec<SurfaceTool>,
     /// Behind which tool to go on, when there are more.
@@ -46,6 +44,12 @@ impl Registry {
         Ok(filled(told.head, told.tools))
     }
 
+    /// What a pinned surface misses.
+    pub(crate) fn outdated(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceOutdated> {
+        let owner = self.tenant(tenant);
+        outdated(surface, &owner.catalog.read())
+    }
+
     /// What [`told`](Self::told) tells, without what providers say of single tools at this moment.
     pub(crate) fn told_unmarked(
         &self,
@@ -58,7 +62,6 @@ impl Registry {
         let owner = self.tenant(tenant);
         let catalog = owner.catalog.read();
         let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, &shut));
-        let moment = surface.moment(&catalog);
         let (mut tools, mut more) = (Vec::new(), false);
         for tool in surface.tools(&catalog, &shut, after) {
             if !fits(&tool) {
@@ -69,6 +72,6 @@ impl Registry {
         }
         // Where not even the first one fits, it is the first one again.
         let last = tools.last().map(SurfaceTool::position).or_else(|| after.cloned());
-        Told { head, moment, counts, next: last.filter(|_| more), tools }
+        Told { head, counts, next: last.filter(|_| more), tools }
     }
 }

@@ -219,3 +219,44 @@ async fn the_log_tells_what_the_catalog_changed() {
     assert_eq!((told["catalog"]["added"].as_u64(), told["catalog"]["changed"].as_u64()), (Some(1), Some(0)));
     role.stop().await;
 }
+
+/// It says what it misses, and a call in it is told what a tool is by now.
+#[tokio::test]
+async fn a_pinned_surface_stays_what_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("files", "list")]).await.unwrap();
+    let made = role.surface(v1::CreateSurfaceRequest { pinned: true, ..Default::default() }).await;
+    let surface = made.surface_id.as_str();
+    assert!(made.pinned && made.outdated.is_none(), "{made:?}");
+    let mut watch = Watch::from(&role, surface, &made.moment).await;
+    role.register(vec![tool("files", "later"), without_arguments("write")]).await.unwrap();
+    let change = watch.change().await;
+    assert_eq!((change.name.as_str(), change.kind()), ("files.write", Kind::Changed));
+    role.retire("tool_files_read").await.unwrap();
+    assert_eq!(watch.change().await.kind(), Kind::Removed);
+
+    assert_eq!(role.refusal(surface, "files.read").await.kind(), v1::NotCallableKind::Retired);
+    let refusal = role.refusal(surface, "files.write").await;
+    assert_eq!(refusal.kind(), v1::NotCallableKind::Changed);
+    assert!(refusal.message.contains("takes no arguments any more"), "{refusal:?}");
+    let refusal = role.refusal(surface, "files.later").await;
+    assert!(refusal.kind() == v1::NotCallableKind::Excluded && refusal.message.contains("pinned"), "{refusal:?}");
+    role.resolved(surface, "files.list").await;
+    let extended = role.extend(v1::ExtendSurfaceRequest {
+        surface_id: surface.to_owned(),
+        tool_refs: vec!["files.later".to_owned()],
+        ..Default::default()
+    });
+    assert!(extended.await.unwrap_err().message().contains("pinned"));
+
+    let read = role.get(surface).await.surface.unwrap();
+    let missed = read.outdated.unwrap();
+    assert_eq!((missed.added, missed.removed, missed.changed, missed.more), (1, 1, 1, false));
+    let named: Vec<_> = missed.tools.iter().map(|tool| (tool.name.as_str(), tool.change.as_str())).collect();
+    assert_eq!(named, [("files.later", "added"), ("files.write", "changed"), ("files.read", "removed")]);
+    assert_eq!(read.counts.map(|counts| (counts.loaded, counts.deferred)), Some((2, 0)));
+    role.load(surface, &["files.write"]).await;
+    role.resolved(surface, "files.write").await;
+    role.stop().await;
+}

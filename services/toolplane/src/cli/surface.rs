@@ -69,6 +69,9 @@ pub(crate) struct CreateArgs {
     /// Who uses it, e.g. agent or subagent.
     #[arg(long, default_value = "agent")]
     role: String,
+    /// Stay with the tools there are now; `surface show` says what it misses later.
+    #[arg(long)]
+    pinned: bool,
     /// No person can answer questions in this surface.
     #[arg(long)]
     unattended: bool,
@@ -144,6 +147,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         interaction_mode: mode.into(),
         producer: super::connection::PRODUCER.to_owned(),
         surface_reason: args.reason,
+        pinned: args.pinned,
         ..Default::default()
     };
     let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
@@ -248,7 +252,11 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
     if out.json() {
         return out.record::<ToolSurface, _>(surface);
     }
-    out.line(format!("{}  {}  revision {}", surface.surface_id, surface.scope, surface.revision))?;
+    let pinned = if surface.pinned { "  pinned" } else { "" };
+    out.line(format!("{}  {}  revision {}{pinned}", surface.surface_id, surface.scope, surface.revision))?;
+    if let Some(missed) = &surface.outdated {
+        out.line(format!("  {}", outdated(missed)))?;
+    }
     for tool in &surface.loaded_tools {
         let changed = match tool.changed.as_str() {
             "" => String::new(),
@@ -267,6 +275,17 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a pinned surface misses, in one line.
+fn outdated(missed: &v1::SurfaceOutdated) -> String {
+    let v1::SurfaceOutdated { added, removed, changed, more, tools } = missed;
+    let more = if *more { " or more" } else { "" };
+    let mut names: Vec<String> = tools.iter().map(|tool| format!("{} {}", tool.name, tool.change)).collect();
+    if u64::from(*added) + u64::from(*removed) + u64::from(*changed) > names.len() as u64 {
+        names.push("...".to_owned());
+    }
+    format!("misses since: {added} added, {removed} removed, {changed} changed{more}  ({})", names.join(", "))
+}
+
 /// Says which rows a list goes without.
 pub(crate) fn left_out(damaged: &[String], out: &Output) -> Result<(), Failure> {
     match damaged.is_empty() {
@@ -277,4 +296,23 @@ pub(crate) fn left_out(damaged: &[String], out: &Output) -> Result<(), Failure> 
 
 fn missing() -> Failure {
     Failure::Answer("the surface is missing".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_surface_misses_is_one_line() {
+        let tool = |name: &str, change: &str| v1::OutdatedTool {
+            tool_id: String::new(),
+            name: name.to_owned(),
+            change: change.to_owned(),
+        };
+        let mut missed = v1::SurfaceOutdated { added: 1, removed: 1, tools: vec![tool("a.new", "added")], ..Default::default() };
+        assert_eq!(outdated(&missed), "misses since: 1 added, 1 removed, 0 changed  (a.new added, ...)");
+        missed.tools.push(tool("a.old", "removed"));
+        missed.more = true;
+        assert_eq!(outdated(&missed), "misses since: 1 added, 1 removed, 0 changed or more  (a.new added, a.old removed)");
+    }
 }

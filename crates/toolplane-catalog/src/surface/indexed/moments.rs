@@ -111,4 +111,12 @@ impl IndexedSurface {
         }
         (tools.len() <= most).then_some(tools)
     }
+
+    /// The same surface if it followed its catalog, where it is pinned; and the revision it is pinned to.
+    pub(in crate::surface) fn unpinned(&self) -> Option<(Self, u64)> {
+        match &self.0 {
+            Form::Live(live) if live.is_pinned() => Some((live.unpinned().into(), live.begins_at())),
+            Form::Live(_) | Form::Copied(_) => None,
+        }
+    }
 }

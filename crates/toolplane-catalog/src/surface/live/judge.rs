@@ -9,13 +9,17 @@ use crate::catalog::CatalogEntry;
 use crate::history::Drift;
 use crate::surface::difference::Sight;
 use crate::surface::request::{is_within, within_any};
-use crate::surface::visibility::{Hidden, Hiding, hidden};
+use crate::surface::visibility::{Hidden, Hiding, hidden, hidden_now};
 use crate::traits::Traits;
 use crate::validate::Checked;
 
 /// What is said of a tool that the surface was not made for.
-pub(in crate::surface) const OUTSIDE: &str =
+const OUTSIDE: &str =
     "is not part of this surface, which was made for other tools: make a surface with it (CreateSurface)";
+
+/// The same of one that stays with the tools there were.
+const OUTSIDE_PINNED: &str = "is not part of this surface, which is pinned to the tools there were when it was made: make a surface with it \
+                              (CreateSurface)";
 
 /// Where a tool is in a surface.
 #[derive(Clone, Debug)]
@@ -50,6 +54,13 @@ pub(super) struct ByName<'s> {
     blocked: Option<&'s str>,
 }
 
+impl ByName<'_> {
+    /// Whether it says anything.
+    fn is_any(self) -> bool {
+        self.named || self.load || self.added || self.blocked.is_some()
+    }
+}
+
 impl LiveSurface {
     /// Where the tool is.
     pub(in crate::surface) fn place(&self, entry: &CatalogEntry) -> Place<'_> {
@@ -59,7 +70,7 @@ impl LiveSurface {
     /// Where the tool was when it had these traits.
     fn place_with(&self, entry: &CatalogEntry, traits: &Traits) -> Place<'_> {
         let id = entry.tool_id();
-        match self.judge(traits, self.by_name(id)) {
+        match self.verdict(entry, traits, self.by_name(id)) {
             Judged::Outside => Place::Outside,
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Some(provider)),
@@ -73,7 +84,7 @@ impl LiveSurface {
 
     /// Where the tool would be if the surface named it nowhere, and nobody had loaded or unloaded it.
     pub(super) fn place_with_group(&self, entry: &CatalogEntry) -> Place<'_> {
-        match self.judge(&entry.traits, ByName::default()) {
+        match self.verdict(entry, &entry.traits, ByName::default()) {
             Judged::Outside => Place::Outside,
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Some(provider)),
@@ -86,7 +97,7 @@ impl LiveSurface {
     /// Whether the rules alone load the tool, so that it has its place among those they load.
     pub(super) fn loads_by_rule(&self, entry: &CatalogEntry) -> bool {
         let id = entry.tool_id();
-        match self.judge(&entry.traits, self.by_name(id)) {
+        match self.verdict(entry, &entry.traits, self.by_name(id)) {
             Judged::Loaded { .. } if self.unloaded.contains(id) => false,
             Judged::Loaded { regardless } => regardless || self.had(entry),
             _ => false,
@@ -108,6 +119,30 @@ impl LiveSurface {
             load: made.load.contains(id),
             added: self.added.tools.contains(id),
             blocked: made.blocked.get(id).map(String::as_str),
+        }
+    }
+
+    /// What the surface says of a tool when it has these traits. A pinned one says what it said of it when it was made, as long as the tool
+    /// can be used at all.
+    fn verdict<'s>(&'s self, entry: &CatalogEntry, traits: &Traits, by_name: ByName<'s>) -> Judged<'s> {
+        if !self.is_pinned() {
+            return self.judge(traits, by_name);
+        }
+        let as_of = self.begins_at();
+        if entry.since.created > as_of {
+            return Judged::Outside;
+        }
+        // Of one that was declared anew too often to know what it was, only its name says that it was meant.
+        let Some(then) = entry.traits_at(as_of).or_else(|| by_name.is_any().then_some(traits)) else {
+            return Judged::Outside;
+        };
+        match self.judge(then, by_name) {
+            nowhere @ (Judged::Outside | Judged::Hidden(_)) => nowhere,
+            shown => match (hidden_now(traits), shown) {
+                (Some(why), _) => Judged::Hidden(why),
+                (None, Judged::Loaded { .. }) => Judged::Loaded { regardless: true },
+                (None, other) => other,
+            },
         }
     }
 
@@ -151,10 +186,15 @@ impl LiveSurface {
         self.places.get(id).and_then(|at| self.loads.get(*at))
     }
 
+    /// Why a tool is no part of it.
+    pub(in crate::surface) fn outside(&self) -> &'static str {
+        if self.is_pinned() { OUTSIDE_PINNED } else { OUTSIDE }
+    }
+
     /// What the surface makes of the tool at a revision of the catalog, which is not one before the surface.
     pub(in crate::surface) fn seen(&self, entry: &CatalogEntry, at: u64) -> Sight {
         Sight::of(entry.at(at), |traits| match self.place_with(entry, traits) {
-            Place::Outside => Err((Hiding::Excluded, HiddenReason::NotSelected, OUTSIDE.to_owned())),
+            Place::Outside => Err((Hiding::Excluded, HiddenReason::NotSelected, self.outside().to_owned())),
             Place::Hidden(why) => Err(why),
             Place::Deferred(_) => Ok(None),
             Place::Loaded => Ok(Some(match self.asked(entry.tool_id()) {

@@ -20,10 +20,10 @@ impl LiveSurface {
     pub fn counts(&self, catalog: &Catalog, shut: Shut<'_>) -> SurfaceCounts {
         let mut counts = SurfaceCounts::default();
         for group in catalog.groups() {
-            let Some((list, each)) = self.share(catalog, group, shut) else { continue };
-            *counts.of(list) += group.tools().len();
+            let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
+            whole.inspect(|list| *counts.of(*list) += group.tools().len());
             for entry in each {
-                *counts.of(list) -= 1;
+                whole.inspect(|list| *counts.of(*list) -= 1);
                 self.list(self.place_with_group(entry), entry, shut).inspect(|list| *counts.of(*list) += 1);
             }
         }
@@ -86,7 +86,7 @@ impl LiveSurface {
         let mut sources: Vec<Box<dyn Iterator<Item = &'c ToolId> + 'c>> = Vec::new();
         for group in catalog.groups() {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
-            if whole == list {
+            if whole == Some(list) {
                 sources.push(Box::new(group.tools().range::<ToolId, _>(from).filter(|id| !self.is_special(id))));
                 continue;
             }
@@ -116,21 +116,24 @@ impl LiveSurface {
         })
     }
 
-    /// In which list a group is, and those of its tools that may be in another one; nothing for a group of other tools.
+    /// In which list a group is, if in any, and those of its tools that may be in another one; nothing for a group of other tools.
     fn share<'c>(
         &self,
         catalog: &'c Catalog,
         group: &'c Group,
         shut: Shut<'_>,
-    ) -> Option<(List, impl Iterator<Item = &'c CatalogEntry> + 'c)> {
+    ) -> Option<(Option<List>, impl Iterator<Item = &'c CatalogEntry> + 'c)> {
         let (list, later) = match self.judge(group.traits(), ByName::default()) {
-            Judged::Outside => return None,
-            Judged::Hidden((hiding, ..)) => (hiding.into(), u64::MAX),
-            _ if shut(group.traits()).is_some() => (List::Blocked, u64::MAX),
-            Judged::Waiting(_) | Judged::Deferred => (List::Deferred, u64::MAX),
-            Judged::Loaded { regardless: true } => (List::Loaded, u64::MAX),
-            Judged::Loaded { regardless: false } => (List::Loaded, self.remembered_up_to()),
+            Judged::Outside if !self.is_pinned() => return None,
+            Judged::Outside => (None, u64::MAX),
+            Judged::Hidden((hiding, ..)) => (Some(hiding.into()), u64::MAX),
+            _ if shut(group.traits()).is_some() => (Some(List::Blocked), u64::MAX),
+            Judged::Waiting(_) | Judged::Deferred => (Some(List::Deferred), u64::MAX),
+            Judged::Loaded { regardless: true } => (Some(List::Loaded), u64::MAX),
+            Judged::Loaded { regardless: false } => (Some(List::Loaded), self.remembered_up_to()),
         };
+        // What came into the group after the surface was pinned, it knows by what it was then.
+        let later = if self.is_pinned() { self.begins_at() } else { later };
         Some((list, group.joined_after(later).filter_map(|id| catalog.get(id))))
     }
 

@@ -186,8 +186,9 @@ pub(super) fn any_tool() -> impl Strategy<Value = Registration> {
 pub(super) fn any_request() -> impl Strategy<Value = SurfaceRequest> {
     let spaces = prop::sample::select(vec![vec![], vec!["b"], vec!["a", "b.c"]]);
     let defer = prop::sample::select(vec![DeferPolicy::Auto { threshold: 3 }, DeferPolicy::All, DeferPolicy::None]);
-    (spaces, defer, any::<bool>()).prop_map(|(spaces, defer, cannot_defer)| {
-        let mut request = SurfaceRequest { namespaces: strings(&spaces), defer, ..request() };
+    let pinned = prop::sample::select(vec![false, false, true]);
+    (spaces, defer, any::<bool>(), pinned).prop_map(|(spaces, defer, cannot_defer, pinned)| {
+        let mut request = SurfaceRequest { namespaces: strings(&spaces), defer, pinned, ..request() };
         request.model.deferred_tools = cannot_defer.then_some(false);
         request
     })
@@ -228,7 +229,9 @@ proptest! {
             namespaces: added.map(str::to_owned).into_iter().collect(),
             load: Vec::new(),
         };
-        let extended = made.indexed.after_extending(&catalog, &by).unwrap();
+        let extended = made.indexed.after_extending(&catalog, &by);
+        prop_assert_eq!(extended.as_ref().err(), request.pinned.then_some(&NotExtended::Pinned));
+        let extended = extended.unwrap_or(None);
         let made = extended.map_or(made, |extended| Shown::of(extended, &catalog));
         let first = made.record.clone();
         changes.extend(apply(&mut catalog, &after));
@@ -264,6 +267,17 @@ proptest! {
         let back = record.loaded_tools.iter().find(|tool| gone.contains(&tool.tool_id));
         prop_assert!(back.is_none(), "{:?} was unloaded", back);
 
+        // What is pinned shows nothing that was not shown, except what was loaded since.
+        if request.pinned {
+            let shown: BTreeSet<_> = first.loaded_tools.iter().map(|tool| &tool.tool_id)
+                .chain(first.deferred_tools.iter().map(|tool| &tool.tool_id)).collect();
+            let now = record.loaded_tools.iter().map(|tool| &tool.tool_id)
+                .chain(record.deferred_tools.iter().map(|tool| &tool.tool_id));
+            for tool in now {
+                prop_assert!(shown.contains(tool), "{:?} came to a pinned surface", tool);
+            }
+        }
+
         // Another process that hears of the same changes says the same, byte by byte.
         let mut other = Catalog::default();
         changes.iter().cloned().for_each(|change| other.apply(change));
@@ -280,4 +294,34 @@ fn a_deferred_tool_is_described_as_it_is_declared() {
     let copy = IndexedSurface::new(made.record.clone());
     let refs = |surface: &IndexedSurface| -> Vec<DeferredToolRef> { now(surface, &catalog).deferred_tools };
     assert_eq!(refs(&made.indexed), refs(&copy));
+}
+
+#[test]
+fn a_pinned_surface_stays_what_it_was_and_says_what_it_misses() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("a", "three"), in_state("draft", "draft")]);
+    let pinned = make(&catalog, &SurfaceRequest { pinned: true, ..request() });
+    let missed = |catalog: &Catalog| outdated(&pinned.indexed, catalog);
+    assert_eq!((missed(&catalog), shown(&pinned, &catalog).as_str()), (None, "a.one a.three a.two | "));
+    assert_eq!(pinned.selection_policy.as_ref().unwrap().to_value()["pinned"], json!(true));
+    register(&mut catalog, tool("a", "later"));
+    register(&mut catalog, in_state("draft", "available"));
+    register(&mut catalog, with_schema("two", json!({ "type": "object", "properties": { "n": { "type": "string" } } })));
+    register(&mut catalog, changed("three", "namespace", json!("moved")));
+    retire(&mut catalog, "tool_a_one");
+    assert_eq!(shown(&pinned, &catalog), "moved.three a.two | ", "by what they were, under the names they have");
+    for (name, why) in [("a.one", "is retired"), ("a.draft", "is a draft"), ("a.later", "pinned to the tools there were")] {
+        match resolve(&pinned, &catalog, name) {
+            Resolution::Excluded(tool) => assert!(tool.message.contains(why), "{tool:?}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert!(matches!(resolve(&pinned, &catalog, "a.two"), Resolution::Changed(_, Drift::Changed(_))));
+    let missed = missed(&catalog).unwrap();
+    assert_eq!((missed.added, missed.removed, missed.changed, missed.more), (2, 1, 2, false));
+    let by = Extension { tool_refs: strings(&["a.later"]), ..Extension::default() };
+    assert_eq!(pinned.indexed.after_extending(&catalog, &by).unwrap_err(), NotExtended::Pinned);
+    // Loading the changed one again is what makes it callable.
+    let (again, _) = load(&pinned, &catalog, &strings(&["a.two", "a.later"]), Timestamp::from_millis(9));
+    assert!(matches!(resolve(&again, &catalog, "a.two"), Resolution::Callable(_)));
+    assert_eq!(shown(&again, &catalog), "moved.three a.two | ");
 }

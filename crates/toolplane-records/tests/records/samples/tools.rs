@@ -19,7 +19,9 @@ use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
 };
 use toolplane_records::search::{AmbiguousName, FoundTool, MatchReason, ProviderStanding, SearchResult};
-use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
+use toolplane_records::surface::{
+    DeferredToolRef, HiddenTool, LoadedTool, OutdatedTool, SurfaceOutdated, ToolSurface,
+};
 use toolplane_records::vocabulary::{
     AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, ProviderState, RiskLevel,
     SchemaVisibility, StartGuard, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
@@ -344,6 +346,19 @@ fn surface() -> ToolSurface {
         runtime_refs: strings(&["session:1"]),
         tenant: id("acme"),
         revision: 7,
+        moment: "3.12".to_owned(),
+        pinned: true,
+        outdated: Some(SurfaceOutdated {
+            added: 1,
+            removed: 0,
+            changed: 0,
+            more: true,
+            tools: vec![OutdatedTool {
+                tool_id: id("tool:files/list"),
+                name: "files.list".to_owned(),
+                change: "added".to_owned(),
+            }],
+        }),
     }
 }
 

@@ -41,7 +41,7 @@ class HiddenTool(_message.Message):
     def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolSurface(_message.Message):
-    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment")
+    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment", "pinned", "outdated")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
@@ -66,6 +66,8 @@ class ToolSurface(_message.Message):
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_TOOLS_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MOMENT_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
+    OUTDATED_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     surface_id: str
     scope: str
@@ -90,7 +92,33 @@ class ToolSurface(_message.Message):
     counts: SurfaceCounts
     next_tools_token: str
     moment: str
-    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ...) -> None: ...
+    pinned: bool
+    outdated: SurfaceOutdated
+    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ..., pinned: bool = ..., outdated: _Optional[_Union[SurfaceOutdated, _Mapping]] = ...) -> None: ...
+
+class SurfaceOutdated(_message.Message):
+    __slots__ = ("added", "removed", "changed", "more", "tools")
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    added: int
+    removed: int
+    changed: int
+    more: bool
+    tools: _containers.RepeatedCompositeFieldContainer[OutdatedTool]
+    def __init__(self, added: _Optional[int] = ..., removed: _Optional[int] = ..., changed: _Optional[int] = ..., more: bool = ..., tools: _Optional[_Iterable[_Union[OutdatedTool, _Mapping]]] = ...) -> None: ...
+
+class OutdatedTool(_message.Message):
+    __slots__ = ("tool_id", "name", "change")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    change: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., change: _Optional[str] = ...) -> None: ...
 
 class SurfaceCounts(_message.Message):
     __slots__ = ("loaded", "deferred", "blocked", "excluded")

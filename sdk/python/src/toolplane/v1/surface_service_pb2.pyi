@@ -218,7 +218,7 @@ class BlockedName(_message.Message):
     def __init__(self, name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class CreateSurfaceRequest(_message.Message):
-    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason")
+    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -240,6 +240,7 @@ class CreateSurfaceRequest(_message.Message):
     POLICY_REFS_FIELD_NUMBER: _ClassVar[int]
     PRODUCER_FIELD_NUMBER: _ClassVar[int]
     SURFACE_REASON_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     scope: str
     scope_code: _vocabulary_pb2.SurfaceScope
@@ -261,7 +262,8 @@ class CreateSurfaceRequest(_message.Message):
     policy_refs: _containers.RepeatedScalarFieldContainer[str]
     producer: str
     surface_reason: str
-    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ...) -> None: ...
+    pinned: bool
+    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ...) -> None: ...
 
 class CreateSurfaceResponse(_message.Message):
     __slots__ = ("surface",)

@@ -104,6 +104,34 @@ export interface ToolSurface {
   nextToolsToken: string;
   /** The moment this is about: `WatchSurface` goes on from it. */
   moment: string;
+  /** It stays with the tools there were when it was made. */
+  pinned: boolean;
+  /** What a pinned surface would show otherwise if it followed its catalog; absent where that is nothing, and in lists of surfaces. */
+  outdated: SurfaceOutdated | undefined;
+}
+
+/** What a pinned surface misses. */
+export interface SurfaceOutdated {
+  /** Tools that would be shown and are not. */
+  added: number;
+  /** Tools that would not be shown any more; those that cannot be used are not shown by the pinned surface either. */
+  removed: number;
+  /** Tools that are declared anew, or would be shown in another way. */
+  changed: number;
+  /** There may be more than were counted. */
+  more: boolean;
+  /** The first of them, at most 20. */
+  tools: OutdatedTool[];
+}
+
+/** A tool that is another thing since a surface was pinned. */
+export interface OutdatedTool {
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** `added`, `removed` or `changed`; open vocabulary. */
+  change: string;
 }
 
 /** How many tools a surface has of each kind. */
@@ -373,6 +401,8 @@ function createBaseToolSurface(): ToolSurface {
     counts: undefined,
     nextToolsToken: "",
     moment: "",
+    pinned: false,
+    outdated: undefined,
   };
 }
 
@@ -452,6 +482,12 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     }
     if (message.moment !== "") {
       writer.uint32(194).string(message.moment);
+    }
+    if (message.pinned !== false) {
+      writer.uint32(200).bool(message.pinned);
+    }
+    if (message.outdated !== undefined) {
+      SurfaceOutdated.encode(message.outdated, writer.uint32(210).fork()).join();
     }
     return writer;
   },
@@ -661,6 +697,22 @@ export const ToolSurface: MessageFns<ToolSurface> = {
             message.moment = reader.string();
             continue;
           }
+          case 25: {
+            if (tag !== 200) {
+              break;
+            }
+
+            message.pinned = reader.bool();
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.outdated = SurfaceOutdated.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -712,6 +764,192 @@ export const ToolSurface: MessageFns<ToolSurface> = {
       : undefined;
     message.nextToolsToken = object.nextToolsToken ?? "";
     message.moment = object.moment ?? "";
+    message.pinned = object.pinned ?? false;
+    message.outdated = (object.outdated !== undefined && object.outdated !== null)
+      ? SurfaceOutdated.fromPartial(object.outdated)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSurfaceOutdated(): SurfaceOutdated {
+  return { added: 0, removed: 0, changed: 0, more: false, tools: [] };
+}
+
+export const SurfaceOutdated: MessageFns<SurfaceOutdated> = {
+  encode(message: SurfaceOutdated, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.added !== 0) {
+      writer.uint32(8).uint32(message.added);
+    }
+    if (message.removed !== 0) {
+      writer.uint32(16).uint32(message.removed);
+    }
+    if (message.changed !== 0) {
+      writer.uint32(24).uint32(message.changed);
+    }
+    if (message.more !== false) {
+      writer.uint32(32).bool(message.more);
+    }
+    for (const v of message.tools) {
+      OutdatedTool.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SurfaceOutdated {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSurfaceOutdated();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.added = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.removed = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.changed = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.tools.push(OutdatedTool.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SurfaceOutdated>): SurfaceOutdated {
+    return SurfaceOutdated.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SurfaceOutdated>): SurfaceOutdated {
+    const message = createBaseSurfaceOutdated();
+    message.added = object.added ?? 0;
+    message.removed = object.removed ?? 0;
+    message.changed = object.changed ?? 0;
+    message.more = object.more ?? false;
+    message.tools = object.tools?.map((e) => OutdatedTool.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseOutdatedTool(): OutdatedTool {
+  return { toolId: "", name: "", change: "" };
+}
+
+export const OutdatedTool: MessageFns<OutdatedTool> = {
+  encode(message: OutdatedTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.change !== "") {
+      writer.uint32(26).string(message.change);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OutdatedTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOutdatedTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.change = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OutdatedTool>): OutdatedTool {
+    return OutdatedTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OutdatedTool>): OutdatedTool {
+    const message = createBaseOutdatedTool();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.change = object.change ?? "";
     return message;
   },
 };

@@ -315,6 +315,11 @@ export interface CreateSurfaceRequest {
   producer: string;
   /** Why it is made. */
   surfaceReason: string;
+  /**
+   * It stays with the tools there are now, selected by what they are now: none comes to it, and what it misses is said (`ToolSurface.outdated`).
+   * A tool that is retired or disabled later is not shown any more, and one that is declared anew has to be loaded again.
+   */
+  pinned: boolean;
 }
 
 /** The new surface. */
@@ -343,7 +348,7 @@ export interface GetSurfaceResponse {
 
 /** Asks to add to a surface; at most 1000 names and namespaces. The same again changes nothing. */
 export interface ExtendSurfaceRequest {
-  /** The surface. The default one has every tool, and copies that earlier versions made stay what they are. */
+  /** The surface. The default one has every tool; pinned ones, and copies that earlier versions made, stay what they are. */
   surfaceId: string;
   /** Tools to add, by id, full name or unique name. */
   toolRefs: string[];
@@ -2100,6 +2105,7 @@ function createBaseCreateSurfaceRequest(): CreateSurfaceRequest {
     policyRefs: [],
     producer: "",
     surfaceReason: "",
+    pinned: false,
   };
 }
 
@@ -2167,6 +2173,9 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     }
     if (message.surfaceReason !== "") {
       writer.uint32(170).string(message.surfaceReason);
+    }
+    if (message.pinned !== false) {
+      writer.uint32(176).bool(message.pinned);
     }
     return writer;
   },
@@ -2352,6 +2361,14 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
             message.surfaceReason = reader.string();
             continue;
           }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.pinned = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2396,6 +2413,7 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     message.policyRefs = object.policyRefs?.map((e) => e) || [];
     message.producer = object.producer ?? "";
     message.surfaceReason = object.surfaceReason ?? "";
+    message.pinned = object.pinned ?? false;
     return message;
   },
 };
