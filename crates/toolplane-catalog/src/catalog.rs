@@ -337,7 +337,7 @@ impl Catalog {
         if let Some(entry) = self.names.own(name).and_then(|tool_id| self.entries.get(tool_id)) {
             return Lookup::One(entry);
         }
-        let ids = self.names.bare(name);
+        let ids = self.names.called(name);
         match (ids.len(), ids.first().and_then(|id| self.entries.get(id))) {
             (1, Some(entry)) => Lookup::One(entry),
             (0, _) | (_, None) => Lookup::Unknown,

@@ -6,6 +6,7 @@
 
 pub mod catalog;
 pub mod difference;
+pub mod filter;
 #[cfg(test)]
 mod fixtures;
 pub mod history;
@@ -24,6 +25,7 @@ mod violations;
 
 pub use catalog::{Catalog, CatalogChange, ChangeKind, Lookup, RetireRefusal};
 pub use difference::difference;
+pub use filter::{Criteria, Filter, FilterKind, QueryFault};
 pub use history::{Drift, History, Since};
 pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields};
 pub use limits::{CatalogLimits, DeclarationLimits, InputLimits, SchemaLimits};
@@ -32,10 +34,12 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    BlockedName, CatalogDifference, DeferPolicy, DifferenceKind, DifferencePart, Extension, IndexedSurface,
+    AskedFor, BlockedName, CatalogDifference, DeferPolicy, DifferenceKind, DifferencePart, Extension, IndexedSurface,
     LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Moment, NoMoment, NotExtended, NotedTool, Position,
-    Progress, Resolution, RoleConstraints, ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool,
-    SurfaceWatcher, ToolDifference, filled, load, resolve, select, similar_in, unload,
+    Progress, Resolution, RoleConstraints, Selection, ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest,
+    SurfaceTool, SurfaceWatcher, ToolDifference, Unmatched, filled, load, outdated, resolve, select, similar_in,
+    unload, unmatched,
 };
 pub use traits::Traits;
+pub use validate::MAX_TAG_CHARS;
 pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};

@@ -28,6 +28,13 @@ pub struct Registration {
 }
 
 impl Registration {
+    /// What is left of the full name behind the namespace: `exec` of `shell` and `shell.exec`. Mostly the declared name itself.
+    pub fn bare_name(&self) -> String {
+        let full = self.declaration.full_name();
+        let behind = full.strip_prefix(self.declaration.namespace.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        behind.unwrap_or(&full).to_owned()
+    }
+
     /// SHA-256 over the registration's JSON in the field order of the records; schemas count by their exact bytes.
     pub fn digest(&self) -> Digest {
         JsonPayload::of(self).digest()

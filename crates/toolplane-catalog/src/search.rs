@@ -21,10 +21,11 @@ mod text;
 mod thesaurus;
 mod typos;
 
+pub use crate::filter::{Filter, FilterKind, QueryFault};
 pub use answer::{Answer, Question, next_action, search};
 pub use index::{SearchIndex, Snapshot};
 pub use learned::{Learned, Lesson, NOTEBOOKS, Notebook, Recall, words_of};
-pub use query::{Filter, FilterKind, QueryFault};
 pub use rank::Position;
 pub use shown::{Everything, Seen, Shown};
+pub(crate) use text::fold;
 pub use thesaurus::{BadGroup, MAX_GROUP_WORDS, MAX_GROUPS, Thesaurus, check_group, group_key};

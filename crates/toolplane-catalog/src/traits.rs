@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use toolplane_records::interface::SafetyFact;
 use toolplane_records::provider::provider_of;
-use toolplane_records::vocabulary::{ArgumentMode, ToolKind, ToolLifecycle};
+use toolplane_records::vocabulary::{ArgumentMode, RiskLevel, ToolKind, ToolLifecycle};
 
+use crate::filter::plain;
 use crate::registration::Registration;
 
 /// What a surface looks at when it decides about a tool that it does not name.
@@ -41,6 +42,12 @@ pub struct Traits {
     /// What it can do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
+    /// What its owner filed it under, in the form that is compared, each once and in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Its declared risk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskLevel>,
     /// Credentials that must be available to the agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credentials: Vec<String>,
@@ -67,6 +74,9 @@ impl Traits {
             (Some(_), Some(profile)) => profile.credential_refs.clone(),
             _ => Vec::new(),
         };
+        let mut tags: Vec<String> = declaration.tags.iter().map(|tag| plain(tag.trim())).collect();
+        tags.sort_unstable();
+        tags.dedup();
         let wants = |wish: Option<bool>| wish == Some(true);
         let output = declaration.output_contract.as_ref();
         Self {
@@ -81,6 +91,8 @@ impl Traits {
             argument_mode: registration.contract().and_then(|contract| contract.argument_mode),
             content_types: output.map(|output| output.content_types.clone()).unwrap_or_default(),
             capabilities: declaration.capability_refs.clone(),
+            tags,
+            risk: registration.permission_profile.as_ref().map(|profile| profile.risk_level),
             credentials: interface.map(|interface| interface.required_credentials.clone()).unwrap_or_default(),
             always_load: wants(interface.and_then(|interface| interface.always_load)),
             should_defer: wants(interface.and_then(|interface| interface.should_defer))

@@ -9,6 +9,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
+pub use declaration::MAX_TAG_CHARS;
 pub use output::PERSISTENCE_POLICIES;
 
 use std::sync::Arc;

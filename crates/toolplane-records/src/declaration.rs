@@ -31,6 +31,9 @@ pub struct ToolDeclaration {
     /// Questions people ask when this tool is the one they want; search finds it by their words (ours).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search_examples: Vec<String>,
+    /// What its owner files it under: searches and surfaces choose by it (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Human-readable title.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,

@@ -28,6 +28,7 @@ from toolplane import (
     PermissionDenied,
     RequestRefused,
     Result,
+    SelectionWarning,
     ToolCanceled,
     Toolplane,
     ToolplaneError,
@@ -316,6 +317,12 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     with pytest.raises(RequestRefused, match="pinned"):
         pinned.extend_surface(namespaces=[served.namespace])
     pinned.delete_surface()
+    with pytest.warns(SelectionWarning, match="no tool has the namespace"):
+        slip = tools.surface(namespaces=["nothing_of_this_name"], kinds=["function"])
+    assert slip.list() == []
+    slip.delete_surface()
+    with pytest.raises(RequestRefused, match="risk_levels"):
+        tools.surface(risk_levels=["hgih"])
     changes = small.watch_surface()
     begin = next(changes)
     small.extend_surface(namespaces=[served.namespace])

@@ -38,6 +38,8 @@ export {
   type Search,
   type SearchOptions,
   type Shape,
+  type Chosen,
+  type SurfaceExtension,
   type SurfaceOptions,
   type Synonyms,
   type ToolEntry,

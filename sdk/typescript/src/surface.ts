@@ -2,7 +2,7 @@
 
 import type { Connection } from "./connection.js";
 import { SynonymOrigin, type MatchReason } from "./gen/toolplane/v1/search.js";
-import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome } from "./gen/toolplane/v1/surface_service.js";
+import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome, type SelectionWarning } from "./gen/toolplane/v1/surface_service.js";
 import { RequestError } from "./errors.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
 import { JsonText } from "./json.js";
@@ -54,6 +54,10 @@ export interface SearchOptions {
   readonly riskLevels?: readonly string[];
   /** Only tools of these providers. */
   readonly providers?: readonly string[];
+  /** Only tools with one of these tags. */
+  readonly tags?: readonly string[];
+  /** Only tools with one of these capabilities. */
+  readonly capabilities?: readonly string[];
   /** Without what use has taught, and without teaching anything. */
   readonly withoutUse?: boolean;
 }
@@ -146,6 +150,8 @@ export async function searchTools(connection: Connection, surfaceId: string, que
     kinds: [...kinds],
     riskLevels: [...riskLevels],
     providers: [...providers],
+    tags: [...(options.tags ?? [])],
+    capabilities: [...(options.capabilities ?? [])],
   };
   const withoutUse = options.withoutUse ?? false;
   const request = { surfaceId, query, limit, view: 0, pageToken, withoutUse, ...filters };
@@ -339,12 +345,26 @@ export async function toolCards(connection: Connection, surfaceId: string, names
   return cards.map(({ text, alias, name, toolId, tokens, deferred }) => ({ text, alias, name, toolId, tokens: Number(tokens), deferred }));
 }
 
-/** What a surface is made of. */
-export interface SurfaceOptions {
-  /** Tools to consider, by id or name; with `namespaces` absent too, all of them. */
-  tools?: readonly string[];
-  /** Namespaces to consider. */
+/** By what tools are chosen, beside their names: one of each list that is not empty. Those that are registered later and fit are there, too. */
+export interface Chosen {
+  /** Tools of these namespaces, or of those below. */
   namespaces?: readonly string[];
+  /** Tools with one of these tags. */
+  tags?: readonly string[];
+  /** Tools with one of these capabilities. */
+  capabilities?: readonly string[];
+  /** Tools of these providers. */
+  providers?: readonly string[];
+  /** Tools that declare these risks. */
+  riskLevels?: readonly string[];
+  /** Tools of these kinds. */
+  kinds?: readonly string[];
+}
+
+/** What a surface is made of. A word that chooses no tool now is told as a warning of the process (`ToolplaneSelectionWarning`). */
+export interface SurfaceOptions extends Chosen {
+  /** Tools by id or name, beside those that are chosen; all tools where none are named or chosen. */
+  tools?: readonly string[];
   /** Tools whose schemas are visible at once. With `defer` absent, all are. */
   load?: readonly string[];
   /** `all` defers what `load` does not name; `auto` does so when there are many. */
@@ -367,25 +387,50 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
     requestId: crypto.randomUUID(),
     scope: "session",
     toolRefs: [...(options.tools ?? [])],
-    namespaces: [...(options.namespaces ?? [])],
+    ...chosen(options),
     load: [...(options.load ?? [])],
     deferPolicy: DEFER[options.defer ?? "none"],
     blocked: (options.block ?? []).map((name) => ({ name, message: "kept out by the caller" })),
     producer: "toolplane-typescript",
     pinned: options.pinned ?? false,
   });
-  const { surface } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
+  const { surface, warnings } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
+  warn(warnings);
   return surface?.surfaceId ?? "";
 }
 
 /** What is added to a surface. What is not in `load` is there to be found and loaded. */
-export type SurfaceExtension = Pick<SurfaceOptions, "tools" | "namespaces" | "load">;
+export type SurfaceExtension = Chosen & Pick<SurfaceOptions, "tools" | "load">;
+
+function chosen(options: Chosen) {
+  return {
+    namespaces: [...(options.namespaces ?? [])],
+    tags: [...(options.tags ?? [])],
+    capabilities: [...(options.capabilities ?? [])],
+    providers: [...(options.providers ?? [])],
+    riskLevels: [...(options.riskLevels ?? [])],
+    kinds: [...(options.kinds ?? [])],
+  };
+}
+
+/** A word that chooses no tool now is a slip, or of tools that are yet to come: it is told, and keeps nothing from going on. */
+function warn(warnings: readonly SelectionWarning[]): void {
+  for (const { field, message, similar } of warnings) {
+    const near = similar.length > 0 ? `; did you mean ${similar.join(", ")}?` : "";
+    process.emitWarning(`${field === "" ? "" : `${field}: `}${message}${near}`, "ToolplaneSelectionWarning");
+  }
+}
 
 /** @internal */
 export async function extendSurface(connection: Connection, surfaceId: string, by: SurfaceExtension): Promise<void> {
-  const { tools = [], namespaces = [], load = [] } = by;
-  const request = { surfaceId, toolRefs: [...tools], namespaces: [...namespaces], load: [...load] };
-  await ask(connection, connection.surfaces, (client) => client.extendSurface, request, soon());
+  const { tools = [], load = [] } = by;
+  const request = { surfaceId, toolRefs: [...tools], load: [...load], ...chosen(by) };
+  const { warnings, notLoaded } = await ask(connection, connection.surfaces, (client) => client.extendSurface, request, soon());
+  warn(warnings);
+  for (const { name, outcome } of notLoaded) {
+    const why = outcome?.$case === "failure" ? outcome.value.message : "";
+    process.emitWarning(`not loaded: ${name}: ${why}`, "ToolplaneSelectionWarning");
+  }
 }
 
 /** @internal */

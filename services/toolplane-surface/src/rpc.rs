@@ -6,6 +6,7 @@ mod encode;
 mod events;
 mod export;
 mod providers;
+mod selection;
 mod shown;
 mod surfaces;
 mod sync;

@@ -19,6 +19,8 @@ mod providers;
 mod role;
 #[path = "service/search.rs"]
 mod search;
+#[path = "service/selection.rs"]
+mod selection;
 #[path = "service/several.rs"]
 mod several;
 #[path = "service/surfaces.rs"]

@@ -15,6 +15,9 @@ pub(super) struct ToolNames {
     own: HashMap<String, ToolId>,
     /// Names without their namespace, which tools may share.
     bare: HashMap<String, BTreeSet<ToolId>>,
+    /// The same of tools whose declared names hold their namespaces. They lead where no other name does, and are nobody's: they keep no
+    /// tool from being registered.
+    rest: HashMap<String, BTreeSet<ToolId>>,
 }
 
 impl ToolNames {
@@ -27,12 +30,23 @@ impl ToolNames {
         self.bare.get(name).unwrap_or(&NOBODY)
     }
 
+    /// The tools a name without its namespace leads to.
+    pub(super) fn called(&self, name: &str) -> &BTreeSet<ToolId> {
+        match self.bare(name) {
+            none if none.is_empty() => self.rest.get(name).unwrap_or(none),
+            some => some,
+        }
+    }
+
     pub(super) fn insert(&mut self, registration: &Registration) {
         let tool_id = &registration.declaration.tool_id;
         for (name, _) in own_names(registration) {
             self.own.insert(name, tool_id.clone());
         }
         self.bare.entry(registration.declaration.name.clone()).or_default().insert(tool_id.clone());
+        if let Some(rest) = rest_of(registration) {
+            self.rest.entry(rest).or_default().insert(tool_id.clone());
+        }
     }
 
     /// Takes away the names that `registration` brought.
@@ -43,13 +57,25 @@ impl ToolNames {
                 self.own.remove(&name);
             }
         }
-        if let Some(owners) = self.bare.get_mut(&registration.declaration.name) {
-            owners.remove(tool_id);
-            if owners.is_empty() {
-                self.bare.remove(&registration.declaration.name);
-            }
+        take_out(&mut self.bare, &registration.declaration.name, tool_id);
+        if let Some(rest) = rest_of(registration) {
+            take_out(&mut self.rest, &rest, tool_id);
         }
     }
+}
+
+fn take_out(names: &mut HashMap<String, BTreeSet<ToolId>>, name: &str, tool_id: &ToolId) {
+    if let Some(owners) = names.get_mut(name) {
+        owners.remove(tool_id);
+        if owners.is_empty() {
+            names.remove(name);
+        }
+    }
+}
+
+/// The bare name of a tool whose declared name holds its namespace.
+fn rest_of(registration: &Registration) -> Option<String> {
+    Some(registration.bare_name()).filter(|bare| *bare != registration.declaration.name)
 }
 
 /// Names as they would be while a set of registrations is being judged.

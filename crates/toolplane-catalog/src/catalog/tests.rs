@@ -7,7 +7,7 @@ use serde_json::json;
 use toolplane_records::ids::ToolId;
 
 use super::*;
-use crate::fixtures::{catalog, registration, tool, tool_json};
+use crate::fixtures::{catalog, registration, shell_json, tool, tool_json};
 
 fn named(namespace: &str, name: &str, aliases: &[&str]) -> Registration {
     let mut json = tool_json(namespace, name);
@@ -202,4 +202,15 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_declared_name_that_holds_its_namespace_has_a_bare_name_too() {
+    let mut catalog = catalog(&[registration(&shell_json())]);
+    assert_eq!(found(&catalog, "exec"), Some("local.shell.exec"));
+    // Where another tool is called so, it is meant; and nobody is kept from that name.
+    let other = catalog.plan_register(&[tool("remote", "exec")]).unwrap();
+    other.into_iter().for_each(|change| catalog.apply(change));
+    assert_eq!(found(&catalog, "exec"), Some("remote.exec"));
+    assert_eq!(found(&catalog, "shell.exec"), Some("local.shell.exec"));
 }

@@ -9,13 +9,14 @@ use super::index::{Contents, KeyKind, Snapshot, key};
 use super::learned::{Recall, words_asked};
 use super::phrases::Phrases;
 use super::plan::{Plan, plan};
-use super::query::{Filter, Query, QueryFault, WordsQuery, parse};
+use super::query::{Query, WordsQuery, parse};
 use super::rank::{Candidate, PlaceSet, Position, Ranking, SCORE_ONE, Scores};
 use super::reasons::reasons;
 use super::select::select;
 use super::shown::Shown;
 use super::thesaurus::Thesaurus;
 use crate::catalog::CatalogEntry;
+use crate::filter::{Filter, QueryFault};
 
 /// Longest query that is looked at, in characters.
 const MAX_QUERY_CHARS: usize = 1_000;

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::index::{Contents, KeyKind, Postings, key};
 use super::learned::Taught;
-use super::query::{Clause, ClauseText, Filter, FilterKind, Need, WordsQuery};
+use super::query::{Clause, ClauseText, Need, WordsQuery};
 use super::text::{Side, Token, is_stop_word, stem, tokens};
 use super::thesaurus::Thesaurus;
+use crate::filter::{Filter, FilterKind};
 pub(super) use concepts::{Alternative, Concept, How};
 use guesses::Guesses;
 
@@ -212,14 +213,8 @@ impl<'i> Plan<'i> {
 
     fn filter(&mut self, index: &'i Contents, filters: &[Filter]) {
         for by in FilterKind::ALL {
-            let kind = match by {
-                FilterKind::Namespace => KeyKind::Namespace,
-                FilterKind::Kind => KeyKind::ToolKind,
-                FilterKind::Risk => KeyKind::Risk,
-                FilterKind::Provider => KeyKind::Provider,
-            };
             let of = |not| filters.iter().filter(move |filter| filter.by == by && filter.not == not);
-            let look_up = |filter: &Filter| index.terms.get(&key(kind, &filter.value));
+            let look_up = |filter: &Filter| index.terms.get(&key(KeyKind::Filter(by), &filter.value));
             self.not.extend(of(true).filter_map(look_up).map(|postings| vec![postings]));
             if of(false).next().is_some() {
                 let any: Vec<_> = of(false).filter_map(look_up).collect();

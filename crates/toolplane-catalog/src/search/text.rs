@@ -6,7 +6,7 @@ mod stem;
 #[cfg(test)]
 mod tests;
 
-pub(super) use fold::fold;
+pub(crate) use fold::fold;
 use split::{is_unspaced, split_case, split_scripts};
 pub(super) use stem::stem;
 

@@ -8,7 +8,7 @@ mod lists;
 mod record;
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,10 @@ pub use self::record::select;
 use self::steps::Step;
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
 use super::misnamed::Misnamed;
-use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within_any};
+use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
+use super::selection::Selection;
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
+use crate::traits::Traits;
 
 /// By which declarations of its tools a surface goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +68,8 @@ struct Made {
 #[serde(from = "Stored", into = "Stored")]
 pub struct LiveSurface {
     made: Arc<Made>,
-    /// The request's namespaces, for looking one up.
-    namespaces: Arc<HashSet<String>>,
+    /// What the request chooses tools by.
+    selection: Arc<Selection>,
     /// What was loaded since, in the order it was.
     loads: Vec<LoadedTool>,
     places: HashMap<ToolId, usize>,
@@ -75,8 +77,6 @@ pub struct LiveSurface {
     unloaded: BTreeSet<ToolId>,
     /// What it was extended by since.
     added: Arc<Added>,
-    /// The namespaces among that, for looking one up.
-    added_namespaces: Arc<HashSet<String>>,
     /// How often the surface itself was changed; 1 when it is made.
     changes: u64,
     /// What it was before the last of these changes, the oldest first.
@@ -114,10 +114,9 @@ pub(super) const FORM: u32 = 2;
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
         let Stored { form: _, made, changes, loads, unloaded, added, steps, noted } = stored;
-        let namespaces = Arc::new(made.request.namespaces.iter().cloned().collect());
+        let selection = Arc::new(made.request.selection());
         let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
-        let added_namespaces = Arc::new(added.namespaces.iter().cloned().collect());
-        Self { made, namespaces, loads, places, unloaded, added, added_namespaces, changes, steps, noted }
+        Self { made, selection, loads, places, unloaded, added, changes, steps, noted }
     }
 }
 
@@ -251,11 +250,11 @@ impl LiveSurface {
 
     /// How many tools it names itself: what keeping it in memory costs.
     pub fn weight(&self) -> usize {
-        let Made { named, load, blocked, request, .. } = &*self.made;
+        let Made { named, load, blocked, .. } = &*self.made;
         1 + named.len()
             + load.len()
             + blocked.len()
-            + request.namespaces.len()
+            + self.selection.len()
             + self.loads.len()
             + self.unloaded.len()
             + self.added.len()
@@ -289,9 +288,14 @@ impl LiveSurface {
         let mut added = Added::clone(&self.added);
         let is_shown = |entry: &CatalogEntry| matches!(self.place(entry), Place::Deferred(_) | Place::Loaded);
         added.tools.extend(tools.into_iter().filter(|id| !catalog.get(id).is_some_and(is_shown)));
-        if !self.is_of_everything() {
-            let new = by.namespaces.iter().filter(|namespace| !within_any(namespace, &self.namespaces));
-            added.namespaces.extend(new.cloned());
+        let selection = by.selection();
+        if !selection.is_empty() && !self.is_of_everything() {
+            if selection.criteria.is_empty() {
+                let has = |namespace: &String| self.has_all_of(namespace);
+                added.namespaces.extend(selection.namespaces.into_iter().filter(|namespace| !has(namespace)));
+            } else if selection != *self.selection {
+                added.selections.insert(selection);
+            }
         }
         if added == *self.added {
             return Ok(None);
@@ -333,7 +337,17 @@ impl LiveSurface {
 
     /// Whether it was made for all tools.
     fn is_of_everything(&self) -> bool {
-        self.made.request.tool_refs.is_empty() && self.made.request.namespaces.is_empty()
+        self.made.request.tool_refs.is_empty() && self.selection.is_empty()
+    }
+
+    /// Whether it was made for every tool of a namespace.
+    fn has_all_of(&self, namespace: &str) -> bool {
+        self.selection.criteria.is_empty() && within(namespace, &self.selection.namespaces)
+    }
+
+    /// Whether it was made for tools of these traits, whatever they are called.
+    fn chooses(&self, traits: &Traits) -> bool {
+        if self.selection.is_empty() { self.is_of_everything() } else { self.selection.fits(traits) }
     }
 
     /// Tools that were there up to this revision of the catalog are loaded by the rules.

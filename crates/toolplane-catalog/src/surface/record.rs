@@ -12,6 +12,7 @@ use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility
 use super::extend::Added;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest};
 use crate::catalog::CatalogEntry;
+use crate::filter::Criteria;
 
 /// A tool that is loaded now.
 pub(super) fn loaded_now(entry: &CatalogEntry, now: Timestamp) -> LoadedTool {
@@ -67,6 +68,8 @@ struct SelectionPolicy<'a> {
     tool_refs: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     namespaces: &'a [String],
+    #[serde(flatten)]
+    criteria: &'a Criteria,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     load: &'a [String],
     #[serde(skip_serializing_if = "<[BlockedName]>::is_empty")]
@@ -94,6 +97,7 @@ pub(super) fn head(
         defer: request.defer,
         tool_refs: &request.tool_refs,
         namespaces: &request.namespaces,
+        criteria: &request.criteria,
         load: &request.load,
         blocked: &request.blocked,
         credentials: &request.credentials,

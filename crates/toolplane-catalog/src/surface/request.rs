@@ -1,12 +1,15 @@
 //! What a surface is made for.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolplane_records::ids::TenantId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ArgumentMode, SurfaceScope};
+
+use super::selection::Selection;
+use crate::filter::Criteria;
 
 /// Whether tools are loaded at once or left to be discovered. Tools in [`SurfaceRequest::load`] and tools that say
 /// `always_load` are loaded under every policy.
@@ -85,12 +88,15 @@ pub struct SurfaceRequest {
     /// Who asks for it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub producer: String,
-    /// Tools to consider, by any of their names. Empty, with `namespaces` empty too: the whole catalog.
+    /// Tools to consider, by any of their names. Empty, with `namespaces` and `criteria` empty too: the whole catalog.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_refs: Vec<String>,
     /// Namespaces to consider, each with the namespaces below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<String>,
+    /// What the tools to consider are; of those namespaces, where any are given.
+    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
+    pub criteria: Criteria,
     /// Tools to load at once, by name; they are considered even if nothing else selects them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub load: Vec<String>,
@@ -139,6 +145,11 @@ pub struct SurfaceRequest {
 }
 
 impl SurfaceRequest {
+    /// What it chooses tools by, beside their names.
+    pub fn selection(&self) -> Selection {
+        Selection { namespaces: self.namespaces.iter().cloned().collect(), criteria: self.criteria.clone() }
+    }
+
     /// A request for the whole catalog with every choice left to its default.
     pub fn new(tenant: TenantId, scope: SurfaceScope) -> Self {
         Self {
@@ -147,6 +158,7 @@ impl SurfaceRequest {
             producer: String::new(),
             tool_refs: Vec::new(),
             namespaces: Vec::new(),
+            criteria: Criteria::default(),
             load: Vec::new(),
             blocked: Vec::new(),
             defer: DeferPolicy::default(),
@@ -166,10 +178,10 @@ impl SurfaceRequest {
     }
 }
 
-/// Whether `namespace` is one of these or below one.
-pub(super) fn within_any(namespace: &str, any: &HashSet<String>) -> bool {
-    let ends = namespace.match_indices('.').map(|(at, _)| at).chain([namespace.len()]);
-    !any.is_empty() && ends.into_iter().any(|end| any.contains(&namespace[..end]))
+/// Whether `namespace`, or one it is below, is one of these.
+pub(super) fn within(namespace: &str, any: &BTreeSet<String>) -> bool {
+    let mut ends = namespace.match_indices('.').map(|(at, _)| at).chain([namespace.len()]);
+    !any.is_empty() && ends.any(|end| namespace.get(..end).is_some_and(|above| any.contains(above)))
 }
 
 /// Whether `namespace` is `within` or below it.

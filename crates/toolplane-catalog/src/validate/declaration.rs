@@ -8,6 +8,9 @@ use super::checks::{check_list_length, check_name, check_text, check_value, chec
 use crate::limits::CatalogLimits;
 use crate::violations::Violations;
 
+/// Longest tag, in characters.
+pub const MAX_TAG_CHARS: usize = 64;
+
 pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, faults: &mut Violations) {
     check_version("declaration.schema_version", &declaration.schema_version, faults);
     check_name("declaration.namespace", &declaration.namespace, faults);
@@ -24,6 +27,7 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, fault
         let place = format!("declaration.search_examples[{index}]");
         check_text(&place, example, limits.declaration.max_short_text_chars, faults);
     }
+    check_tags(&declaration.tags, limits, faults);
     check_list_length("declaration.capability_refs", declaration.capability_refs.len(), limits, faults);
     for (index, capability) in declaration.capability_refs.iter().enumerate() {
         if let Err(rule) = check_id(capability) {
@@ -32,6 +36,21 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, fault
     }
     check_mappings("declaration.external_mappings", &declaration.external_mappings, limits, faults);
     check_value("declaration.annotations", declaration.annotations.as_ref(), true, &limits.declaration.value, faults);
+}
+
+/// Tags are words of their owner, in any script.
+fn check_tags(tags: &[String], limits: &CatalogLimits, faults: &mut Violations) {
+    check_list_length("declaration.tags", tags.len(), limits, faults);
+    for (index, tag) in tags.iter().enumerate() {
+        let place = format!("declaration.tags[{index}]");
+        if tag.trim().is_empty() {
+            faults.add(place, "must not be empty");
+        } else if tag.chars().any(char::is_control) {
+            faults.add(place, "must not have control characters");
+        } else {
+            check_text(&place, tag, MAX_TAG_CHARS, faults);
+        }
+    }
 }
 
 pub(super) fn check_aliases(field: &str, aliases: &[String], limits: &CatalogLimits, faults: &mut Violations) {

@@ -30,6 +30,7 @@ impl From<&records::ToolDeclaration> for v1::ToolDeclaration {
             external_mappings: field::outs(&record.external_mappings),
             annotations: field::out(&record.annotations),
             search_examples: record.search_examples.clone(),
+            tags: record.tags.clone(),
         }
     }
 }
@@ -46,6 +47,7 @@ impl TryFrom<v1::ToolDeclaration> for records::ToolDeclaration {
             aliases: message.aliases,
             search_hint: message.search_hint,
             search_examples: message.search_examples,
+            tags: message.tags,
             title: message.title,
             description: message.description,
             lifecycle: word::closed("lifecycle", message.lifecycle)?,

@@ -2636,6 +2636,9 @@ pub struct ToolDeclaration {
     /// Questions people ask when this tool is the one they want; search finds it by their words.
     #[prost(string, repeated, tag = "20")]
     pub search_examples: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What its owner files it under, e.g. `billing`; at most 64 of at most 64 characters. Searches (`tag:`) and surfaces choose by it.
+    #[prost(string, repeated, tag = "21")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A tool that can be found but whose schema is not loaded.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14793,10 +14796,11 @@ pub struct CreateSurfaceRequest {
     /// The same as an enum.
     #[prost(enumeration = "SurfaceScope", tag = "3")]
     pub scope_code: i32,
-    /// Tools to consider, by id or name. With namespaces empty too: every tool.
+    /// Tools to consider, by id or name, beside those that the fields below choose. With all of these empty too: every tool.
     #[prost(string, repeated, tag = "4")]
     pub tool_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Namespaces to consider.
+    /// Tools of these namespaces, and of those below them. Like the other fields that choose (tags, capabilities, providers, risk levels, kinds):
+    /// one of a list is enough, and a tool has to fit each list that is not empty. Tools that are registered later and fit are in the surface, too.
     #[prost(string, repeated, tag = "5")]
     pub namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Tools to load at once, by id or name.
@@ -14853,6 +14857,21 @@ pub struct CreateSurfaceRequest {
     /// A tool that is retired or disabled later is not shown any more, and one that is declared anew has to be loaded again.
     #[prost(bool, tag = "22")]
     pub pinned: bool,
+    /// Tools with one of these tags, in any letter case.
+    #[prost(string, repeated, tag = "23")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools with one of these capabilities. Unlike with `capability_requirements`, others are no part of the surface.
+    #[prost(string, repeated, tag = "24")]
+    pub capabilities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools of one of these providers.
+    #[prost(string, repeated, tag = "25")]
+    pub providers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools that declare one of these risks, e.g. `low`.
+    #[prost(string, repeated, tag = "26")]
+    pub risk_levels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools of one of these kinds, e.g. `shell_command`.
+    #[prost(string, repeated, tag = "27")]
+    pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The new surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -14860,6 +14879,22 @@ pub struct CreateSurfaceResponse {
     /// The surface; of a large one the first tools, see `next_tools_token`.
     #[prost(message, optional, tag = "1")]
     pub surface: ::core::option::Option<ToolSurface>,
+    /// What of the selection no tool fits now.
+    #[prost(message, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<SelectionWarning>,
+}
+/// A part of a selection that no tool fits now: a slip, or tools that are yet to come. They are in the surface when they do.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SelectionWarning {
+    /// The field, e.g. `namespaces\[0\]`; empty where each part leads to tools, and no tool fits all of it.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// What is said of it.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+    /// What tools have that may have been meant, at most 3.
+    #[prost(string, repeated, tag = "3")]
+    pub similar: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -14896,6 +14931,22 @@ pub struct ExtendSurfaceRequest {
     /// Tools to add and to load at once.
     #[prost(string, repeated, tag = "4")]
     pub load: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools with one of these tags. Like namespaces and the fields below: one of a list is enough, and a tool has to fit each list of this
+    /// request that is not empty, whatever the surface was made for.
+    #[prost(string, repeated, tag = "5")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools with one of these capabilities.
+    #[prost(string, repeated, tag = "6")]
+    pub capabilities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools of one of these providers.
+    #[prost(string, repeated, tag = "7")]
+    pub providers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools that declare one of these risks.
+    #[prost(string, repeated, tag = "8")]
+    pub risk_levels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools of one of these kinds.
+    #[prost(string, repeated, tag = "9")]
+    pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The surface with what was added.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -14903,6 +14954,12 @@ pub struct ExtendSurfaceResponse {
     /// The surface; of a large one the first tools, see `next_tools_token`.
     #[prost(message, optional, tag = "1")]
     pub surface: ::core::option::Option<ToolSurface>,
+    /// What of the selection no tool fits now.
+    #[prost(message, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<SelectionWarning>,
+    /// Why those of `load` that are not loaded cannot be: retired, blocked, their provider is away, ...
+    #[prost(message, repeated, tag = "3")]
+    pub not_loaded: ::prost::alloc::vec::Vec<LoadOutcome>,
 }
 /// Asks to delete a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15056,7 +15113,7 @@ pub struct SearchToolsRequest {
     #[prost(string, tag = "1")]
     pub surface_id: ::prost::alloc::string::String,
     /// `select:` and names separated by commas, or words: `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:`, `kind:`, `risk:`,
-    /// `provider:`. May be empty where a filter is given below.
+    /// `provider:`, `tag:`, `capability:`. May be empty where a filter is given below.
     #[prost(string, tag = "2")]
     pub query: ::prost::alloc::string::String,
     /// Most matches of a page; 0 takes the server's own (10), larger values are cut to 100.
@@ -15083,6 +15140,12 @@ pub struct SearchToolsRequest {
     /// What use has taught is left out, and nothing is learned from this question: for whoever tries how tools are found.
     #[prost(bool, tag = "10")]
     pub without_use: bool,
+    /// Only tools with one of these tags.
+    #[prost(string, repeated, tag = "11")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only tools with one of these capabilities.
+    #[prost(string, repeated, tag = "12")]
+    pub capabilities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was found.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -18,6 +18,7 @@ from toolplane.errors import (
     OutcomeUnknown,
     PermissionDenied,
     RequestRefused,
+    SelectionWarning,
     SetupError,
     ToolCanceled,
     ToolError,
@@ -37,6 +38,6 @@ from toolplane.worker import Artifact, Canceled, Context, Declined, File, Output
 __all__ = [
     "AnswerRefused", "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled", "Card",
     "Connection", "Context", "Declined", "Deny", "Event", "Export", "File", "Found", "InvalidArguments", "Kept", "Mapped", "Matches", "OutcomeUnknown", "Output",
-    "PermissionDenied", "Question", "RequestRefused", "Result", "SetupError", "SurfaceChange", "Synonyms", "Tool", "ToolCanceled", "ToolChange", "ToolError", "ToolFailure",
-    "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Unreachable", "Violation", "WaitExpired", "Worker", "__version__",
+    "PermissionDenied", "Question", "RequestRefused", "Result", "SelectionWarning", "SetupError", "SurfaceChange", "Synonyms", "Tool", "ToolCanceled", "ToolChange",
+    "ToolError", "ToolFailure", "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Unreachable", "Violation", "WaitExpired", "Worker", "__version__",
 ]  # fmt: skip

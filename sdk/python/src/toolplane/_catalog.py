@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from toolplane import _json, _rpc, errors
 from toolplane._calls import CallFlows
 from toolplane._flow import Close, Emit, Flow, Left, Next, Open, Patience, retried
 from toolplane._spec import unique_key
+from toolplane.errors import SelectionWarning
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
 from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, SurfaceChange, Synonyms, SynonymsList, Tool
@@ -25,6 +27,14 @@ _TIMEOUT = 30.0
 # Most names one request may load.
 _LOAD_AT_ONCE = 100
 _DEFER = {"auto": surfaces.DEFER_POLICY_AUTO, "all": surfaces.DEFER_POLICY_ALL, "none": surfaces.DEFER_POLICY_NONE}
+
+
+def _warn(told: Sequence[surfaces.SelectionWarning]) -> None:
+    """A word that chooses no tool now is a slip, or of tools that are yet to come: it is told, and keeps nothing from going on."""
+    for one in told:
+        place = f"{one.field}: " if one.field else ""
+        near = f"; did you mean {', '.join(one.similar)}?" if one.similar else ""
+        warnings.warn(f"{place}{one.message}{near}", SelectionWarning, stacklevel=2)
 
 
 class CatalogFlows:
@@ -47,6 +57,8 @@ class CatalogFlows:
         kinds: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         providers: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        capabilities: Sequence[str] = (),
         without_use: bool = False,
     ) -> Flow[Matches]:
         """Finds tools, best first."""
@@ -59,6 +71,8 @@ class CatalogFlows:
             kinds=kinds,
             risk_levels=risk_levels,
             providers=providers,
+            tags=tags,
+            capabilities=capabilities,
             without_use=without_use,
         )
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
@@ -186,6 +200,7 @@ class CatalogFlows:
         role: str,
         reason: str,
         pinned: bool,
+        chosen: Mapping[str, Any],
     ) -> Flow[str]:
         """Makes a surface; gives its id."""
         if defer not in _DEFER:
@@ -202,16 +217,27 @@ class CatalogFlows:
             producer=self._calls.context.actor or "toolplane-python",
             surface_reason=reason,
             pinned=pinned,
+            **chosen,
         )
         answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+        _warn(answer.warnings)
         return str(answer.surface.surface_id)
 
-    def extend_surface(self, tools: Sequence[str], namespaces: Sequence[str], load: Sequence[str]) -> Flow[None]:
+    def extend_surface(
+        self,
+        tools: Sequence[str],
+        namespaces: Sequence[str],
+        load: Sequence[str],
+        chosen: Mapping[str, Any],
+    ) -> Flow[None]:
         """Adds to the surface of this client."""
         request = surfaces.ExtendSurfaceRequest(
-            surface_id=self._surface, tool_refs=tools, namespaces=namespaces, load=load
+            surface_id=self._surface, tool_refs=tools, namespaces=namespaces, load=load, **chosen
         )
-        yield from retried(_rpc.EXTEND_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+        answer = yield from retried(_rpc.EXTEND_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
+        _warn(answer.warnings)
+        for one in answer.not_loaded:
+            warnings.warn(f"not loaded: {one.name}: {one.failure.message}", SelectionWarning, stacklevel=2)
 
     def watch_surface(self, from_moment: str) -> Flow[None]:
         """Emits what changes about the surface of this client, from a moment on, until it is deleted."""

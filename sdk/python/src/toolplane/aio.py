@@ -168,11 +168,13 @@ class AsyncToolplane:
         kinds: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         providers: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        capabilities: Sequence[str] = (),
         without_use: bool = False,
     ) -> Matches:
         """Finds tools by words and filters, or by names (`select:a,b`); best first, a page of `limit` (10, at most 100).
 
-        The query may say `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x` and `provider:x`; it may be
+        The query may say `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x`, `provider:x`, `tag:x` and `capability:x`; it may be
         empty where one of the filters is given. `page` is `next_page` of the page before, of the same search. With
         `without_use`, what use has taught is left out, and nothing is learned.
         """
@@ -184,6 +186,8 @@ class AsyncToolplane:
             kinds=kinds,
             risk_levels=risk_levels,
             providers=providers,
+            tags=tags,
+            capabilities=capabilities,
             without_use=without_use,
         )
         return await self._driver.run(flow)
@@ -226,13 +230,26 @@ class AsyncToolplane:
         role: str = "agent",
         reason: str = "",
         pinned: bool = False,
+        tags: Sequence[str] = (),
+        capabilities: Sequence[str] = (),
+        providers: Sequence[str] = (),
+        risk_levels: Sequence[str] = (),
+        kinds: Sequence[str] = (),
     ) -> AsyncToolplane:
-        """Makes a surface of these tools and namespaces, of all tools without any, and gives a client that calls in it.
+        """Makes a surface of these tools and of those that are chosen by what they are; of all tools without any; gives a client that calls in it.
 
-        `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. The client shares
+        A tool is chosen when it fits one of each list that is not empty: `namespaces`, `tags`, `capabilities`, `providers`, `risk_levels`,
+        `kinds`; those that are registered later, too. A word no tool has now is a `SelectionWarning`. `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. The client shares
         this one's connection.
         """
-        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned)))
+        chosen = {
+            "tags": tags,
+            "capabilities": capabilities,
+            "providers": providers,
+            "risk_levels": risk_levels,
+            "kinds": kinds,
+        }
+        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, chosen)))
 
     def in_surface(self, surface_id: str) -> AsyncToolplane:
         """A client that calls in a surface there is. It shares this one's connection."""
@@ -241,10 +258,29 @@ class AsyncToolplane:
         return AsyncToolplane(self._driver, inside, owns=False)
 
     async def extend_surface(
-        self, tools: Sequence[str] = (), *, namespaces: Sequence[str] = (), load: Sequence[str] = ()
+        self,
+        tools: Sequence[str] = (),
+        *,
+        namespaces: Sequence[str] = (),
+        load: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        capabilities: Sequence[str] = (),
+        providers: Sequence[str] = (),
+        risk_levels: Sequence[str] = (),
+        kinds: Sequence[str] = (),
     ) -> None:
-        """Adds tools and namespaces to the surface this client calls in. What is not in `load` is there to be found and loaded."""
-        await self._driver.run(self._catalog.extend_surface(tools, namespaces, load))
+        """Adds tools to the surface this client calls in, by name and by what they are (see `surface`).
+
+        What is not in `load` is there to be found and loaded.
+        """
+        chosen = {
+            "tags": tags,
+            "capabilities": capabilities,
+            "providers": providers,
+            "risk_levels": risk_levels,
+            "kinds": kinds,
+        }
+        await self._driver.run(self._catalog.extend_surface(tools, namespaces, load, chosen))
 
     def watch_surface(self, from_moment: str = "") -> AsyncIterator[SurfaceChange]:
         """What changes about the surface this client calls in, until it is deleted: tools that come, go, are loaded or declared anew.

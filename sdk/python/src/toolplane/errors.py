@@ -46,6 +46,10 @@ class WaitExpired(ToolplaneError):
         self.invocation_id = invocation_id
 
 
+class SelectionWarning(UserWarning):
+    """A part of what a surface is chosen by that no tool fits now, or a tool of `load` that cannot be loaded."""
+
+
 @dataclass(frozen=True)
 class Violation:
     """One wrong field and the rule it broke."""

@@ -336,6 +336,12 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
   await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
   await pinned.deleteSurface();
+  const warned = new Promise((told) => process.once("warning", told));
+  const slip = await tools.surface({ namespaces: ["nothing_of_this_name"], kinds: ["function"] });
+  assert.match((await warned).message, /no tool has the namespace/);
+  assert.deepEqual(await slip.list(), []);
+  await slip.deleteSurface();
+  await assert.rejects(tools.surface({ riskLevels: ["hgih"] }), /risk_levels/);
   const changes = small.watchSurface();
   const begin = (await changes.next()).value;
   await small.extendSurface({ namespaces: [name] });

@@ -177,7 +177,10 @@ impl SurfacePeer {
                     let concerns = |tool: &CallableTool| tool.registration.declaration.tool_id.as_str() == tool_id;
                     // A tool that was found by its bare name may have to share that with a new one.
                     let shared = |place: &ToolAddress, tool: &CallableTool| {
-                        place.tenant.as_str() == change.tenant && *place.name == tool.registration.declaration.name
+                        let registration = &tool.registration;
+                        let is_bare =
+                            *place.name == registration.declaration.name || *place.name == registration.bare_name();
+                        place.tenant.as_str() == change.tenant && is_bare
                     };
                     self.0.places.retain(|place, tool| !concerns(tool) && !shared(place, tool));
                     self.0.versions.retain(|_, tool| !concerns(tool));

@@ -24,6 +24,7 @@ pub(super) fn named(provider: &Provider, names: &ToolNames, kind: ToolKind, exec
         aliases: Vec::new(),
         search_hint: String::new(),
         search_examples: Vec::new(),
+        tags: Vec::new(),
         title: String::new(),
         description: String::new(),
         lifecycle: ToolLifecycle::Available,

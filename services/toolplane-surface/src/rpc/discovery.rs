@@ -85,6 +85,8 @@ fn filters(request: &v1::SearchToolsRequest) -> Result<Vec<Filter>, ApiError> {
         (FilterKind::Kind, "kinds", &request.kinds),
         (FilterKind::Risk, "risk_levels", &request.risk_levels),
         (FilterKind::Provider, "providers", &request.providers),
+        (FilterKind::Tag, "tags", &request.tags),
+        (FilterKind::Capability, "capabilities", &request.capabilities),
     ];
     let mut filters = Vec::new();
     for (by, field, values) in fields {

@@ -7,6 +7,7 @@ use toolplane_catalog::{
 };
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::ids::TenantId;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::SurfaceScope;
@@ -14,9 +15,11 @@ use toolplane_runtime::ApiError;
 use uuid::Uuid;
 
 use super::api::SurfaceApi;
+use super::encode;
+use super::selection::Asked;
 use super::shown;
 use crate::error::of_field;
-use crate::surfaces::{Place, Wanted};
+use crate::surfaces::{Meaning, Place, Wanted};
 use toolplane_runtime::{Caller, page};
 
 /// Longest producer, reason or message, in characters.
@@ -31,10 +34,13 @@ pub(super) async fn create(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     leaves_room(&request, api.max_message_bytes)?;
-    let wanted = read(api, tenant, request)?;
+    let asked = Asked::from(&request);
+    let wanted = read(api, tenant, request, &asked)?;
     let made = api.registry.create_surface(&wanted).await?;
-    let (surface, _) = shown::alone(api, &wanted.request.tenant, made.indexed(), shown::MADE_BYTES).await?;
-    Ok(v1::CreateSurfaceResponse { surface: Some(surface) })
+    let tenant = &wanted.request.tenant;
+    let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
+    let warnings = asked.warnings(api, tenant, &wanted.request.selection());
+    Ok(v1::CreateSurfaceResponse { surface: Some(surface), warnings })
 }
 
 /// What is kept of a request is in every answer about its surface: it is refused before anything is made when it takes
@@ -55,7 +61,12 @@ fn leaves_room(request: &v1::CreateSurfaceRequest, max_message_bytes: usize) -> 
     Err(ApiError::invalid_argument("selection_policy", rule))
 }
 
-fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -> Result<Wanted, ApiError> {
+fn read(
+    api: &SurfaceApi,
+    tenant: TenantId,
+    request: v1::CreateSurfaceRequest,
+    asked: &Asked,
+) -> Result<Wanted, ApiError> {
     let repeatable = repeatable(&request)?;
     let scope = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
     let mut wanted = SurfaceRequest::new(tenant, scope.unwrap_or(SurfaceScope::Session));
@@ -92,6 +103,7 @@ fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -
     wanted.producer = request.producer;
     wanted.tool_refs = request.tool_refs;
     wanted.namespaces = request.namespaces;
+    wanted.criteria = asked.criteria()?;
     wanted.load = request.load;
     let blocked = request.blocked.into_iter();
     wanted.blocked = blocked.map(|blocked| BlockedName { name: blocked.name, message: blocked.message }).collect();
@@ -160,20 +172,30 @@ pub(super) async fn extend(
     request: Request<v1::ExtendSurfaceRequest>,
 ) -> Result<v1::ExtendSurfaceResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
-    let v1::ExtendSurfaceRequest { surface_id, tool_refs, namespaces, load } = request.into_inner();
+    let request = request.into_inner();
+    let asked = Asked::from(&request);
+    let v1::ExtendSurfaceRequest { surface_id, tool_refs, namespaces, load, .. } = request;
     let id = field::surface(&surface_id).map_err(of_field)?;
-    let all = tool_refs.len() + namespaces.len() + load.len();
+    let all = tool_refs.len() + load.len() + asked.len();
     if all == 0 || all > MAX_ADDED {
-        let rule = format!("and namespaces and load are {all} names; 1 to {MAX_ADDED} are allowed");
+        let rule = format!("and what else is to be added are {all} names and words; 1 to {MAX_ADDED} are allowed");
         return Err(ApiError::invalid_argument("tool_refs", rule));
     }
     if let Some(index) = namespaces.iter().position(|namespace| namespace.is_empty()) {
         return Err(ApiError::invalid_argument(format!("namespaces[{index}]"), "is empty"));
     }
-    let by = Extension { tool_refs, namespaces, load };
-    let held = api.registry.extend(tenant.clone(), id, by).await?;
+    let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load };
+    let selection = by.selection();
+    let (held, loaded) = api.registry.extend(tenant.clone(), id, by).await?;
     let (surface, _) = shown::alone(api, &tenant, held.view().indexed(), shown::MADE_BYTES).await?;
-    Ok(v1::ExtendSurfaceResponse { surface: Some(surface) })
+    let warnings = asked.warnings(api, &tenant, &selection);
+    let not_loaded = loaded.meanings.into_iter().filter_map(|(name, meaning)| match meaning {
+        Meaning::Callable(..) => None,
+        Meaning::Refused(why) => {
+            Some(v1::LoadOutcome { name, outcome: Some(Outcome::Failure(encode::not_callable(why))) })
+        }
+    });
+    Ok(v1::ExtendSurfaceResponse { surface: Some(surface), warnings, not_loaded: not_loaded.collect() })
 }
 
 pub(super) async fn delete(

@@ -72,8 +72,14 @@ impl Registry {
         .await
     }
 
-    /// Adds to a surface, and loads what is to be loaded, as far as it can be. Answered when schedulers know.
-    pub(crate) async fn extend(&self, tenant: TenantId, id: SurfaceId, by: Extension) -> Result<Arc<Held>, ApiError> {
+    /// Adds to a surface, and loads what is to be loaded, as far as it can be; with what each of these names means then. Answered when
+    /// schedulers know.
+    pub(crate) async fn extend(
+        &self,
+        tenant: TenantId,
+        id: SurfaceId,
+        by: Extension,
+    ) -> Result<(Arc<Held>, Loaded), ApiError> {
         if id.is_default() {
             return Err(ApiError::invalid_argument("surface_id", "is the default surface, which has every tool"));
         }
@@ -85,7 +91,10 @@ impl Registry {
                 let (fresh, _) = load(extended.as_ref().unwrap_or(before), catalog, &open, now);
                 Ok((extended.is_some() || !fresh.is_empty()).then(|| extending(before, extended, catalog, fresh)))
             };
-            registry.change_surface(&tenant, &id, decide).await
+            let held = registry.change_surface(&tenant, &id, decide).await?;
+            let now = registry.now().await?;
+            let loaded = registry.loaded(&tenant, &held, by.load, now);
+            Ok((held, loaded))
         })
         .await
     }
@@ -199,8 +208,7 @@ fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
             ApiError::invalid_argument("surface_id", rule)
         }
         NotExtended::Full { most } => {
-            let rule =
-                format!("would be extended by more than {most} tools and namespaces: make a surface (CreateSurface)");
+            let rule = format!("would be extended by more than {most} tools and words: make a surface (CreateSurface)");
             ApiError::invalid_argument("surface_id", rule)
         }
     }

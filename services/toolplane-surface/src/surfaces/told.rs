@@ -1,6 +1,9 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
-use toolplane_catalog::{IndexedSurface, Position, SurfaceCounts, SurfaceTool, Traits, filled, outdated};
+use toolplane_catalog::{
+    AskedFor, IndexedSurface, Position, Selection, SurfaceCounts, SurfaceTool, Traits, Unmatched, filled, outdated,
+    unmatched,
+};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::surface::{SurfaceOutdated, ToolSurface};
 use toolplane_runtime::ApiError;
@@ -42,6 +45,12 @@ impl Registry {
         let view = self.held(tenant, id).await?.view();
         let told = self.told(tenant, view.indexed(), None, |_| true).await?;
         Ok(filled(told.head, told.tools))
+    }
+
+    /// What of a selection no tool fits now.
+    pub(crate) fn unmatched(&self, tenant: &TenantId, asked: &[AskedFor<'_>], selection: &Selection) -> Vec<Unmatched> {
+        let owner = self.tenant(tenant);
+        unmatched(&owner.catalog.read(), asked, selection)
     }
 
     /// What a pinned surface misses.

@@ -17,9 +17,9 @@ use super::spelled::word;
 pub(crate) struct SearchArgs {
     /// The surface; `default` is the one of every tool.
     surface: String,
-    /// `select:a,b`, or words: `+must`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x`, `provider:x`; behind `--` also
-    /// `-not`. May be left out where an option below chooses.
-    #[arg(num_args = 0.., required_unless_present_any = ["namespace", "kind", "risk", "provider"])]
+    /// `select:a,b`, or words: `+must`, `begin*`, `"a phrase"`, `namespace:x`, `kind:x`, `risk:x`, `provider:x`, `tag:x`,
+    /// `capability:x`; behind `--` also `-not`. May be left out where an option below chooses.
+    #[arg(num_args = 0.., required_unless_present_any = ["namespace", "kind", "risk", "provider", "tag", "capability"])]
     query: Vec<String>,
     /// Most matches of a page.
     #[arg(long, default_value_t = 10)]
@@ -42,6 +42,12 @@ pub(crate) struct SearchArgs {
     /// Only tools of this provider. May be given several times.
     #[arg(long)]
     provider: Vec<String>,
+    /// Only tools with this tag. May be given several times.
+    #[arg(long)]
+    tag: Vec<String>,
+    /// Only tools with this capability. May be given several times.
+    #[arg(long)]
+    capability: Vec<String>,
     /// Without what use has taught, and without teaching anything.
     #[arg(long)]
     without_use: bool,
@@ -73,6 +79,8 @@ pub(crate) async fn search(
         kinds: args.kind,
         risk_levels: args.risk,
         providers: args.provider,
+        tags: args.tag,
+        capabilities: args.capability,
         without_use: args.without_use,
     };
     let answer = connection.surfaces().search_tools(request).await?.into_inner();

@@ -5,6 +5,7 @@ mod watch;
 
 use clap::Subcommand;
 use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::surface::ToolSurface;
 
@@ -51,12 +52,11 @@ pub(crate) struct CreateArgs {
     /// Where it applies: session, task, turn, workspace, ...
     #[arg(long, default_value = "session")]
     scope: String,
-    /// Only these tools, by id or name; every tool when neither this nor a namespace is given.
+    /// These tools, by id or name, beside those that are chosen by what they are; every tool when nothing is given.
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
-    /// Only tools of these namespaces.
-    #[arg(long = "namespace", value_name = "NAMESPACE")]
-    namespaces: Vec<String>,
+    #[command(flatten)]
+    chosen: ChosenArgs,
     /// Load these at once, also those the policy would defer.
     #[arg(long, value_name = "NAME")]
     load: Vec<String>,
@@ -80,6 +80,29 @@ pub(crate) struct CreateArgs {
     reason: String,
 }
 
+/// By what tools are chosen, beside their names: one of each option that is given is enough, and a tool has to fit each option.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChosenArgs {
+    /// Tools of these namespaces, with those below them.
+    #[arg(long = "namespace", value_name = "NAMESPACE")]
+    namespaces: Vec<String>,
+    /// Tools with one of these tags.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Tools with one of these capabilities.
+    #[arg(long = "capability", value_name = "CAPABILITY")]
+    capabilities: Vec<String>,
+    /// Tools of one of these providers.
+    #[arg(long = "provider", value_name = "PROVIDER")]
+    providers: Vec<String>,
+    /// Tools that declare one of these risks: low, medium, high, critical.
+    #[arg(long = "risk", value_name = "RISK")]
+    risks: Vec<String>,
+    /// Tools of one of these kinds, e.g. shell_command.
+    #[arg(long = "kind", value_name = "KIND")]
+    kinds: Vec<String>,
+}
+
 /// What is added to a surface.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExtendArgs {
@@ -88,9 +111,8 @@ pub(crate) struct ExtendArgs {
     /// These tools, by id or name.
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
-    /// The tools of these namespaces.
-    #[arg(long = "namespace", value_name = "NAMESPACE")]
-    namespaces: Vec<String>,
+    #[command(flatten)]
+    chosen: ChosenArgs,
     /// These tools, loaded at once.
     #[arg(long, value_name = "NAME")]
     load: Vec<String>,
@@ -139,7 +161,12 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         request_id: uuid::Uuid::now_v7().to_string(),
         scope: args.scope,
         tool_refs: args.tools,
-        namespaces: args.namespaces,
+        namespaces: args.chosen.namespaces,
+        tags: args.chosen.tags,
+        capabilities: args.chosen.capabilities,
+        providers: args.chosen.providers,
+        risk_levels: args.chosen.risks,
+        kinds: args.chosen.kinds,
         load: args.load,
         defer_policy: policy.into(),
         blocked: args.block.into_iter().map(|name| v1::BlockedName { name, message: String::new() }).collect(),
@@ -150,8 +177,9 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         pinned: args.pinned,
         ..Default::default()
     };
-    let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
-    print(whole(surface.ok_or_else(missing)?, connection).await?, out)?;
+    let answer = connection.surfaces().create_surface(request).await?.into_inner();
+    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
+    warn(&answer.warnings, out)?;
     Ok(CommandOutcome::Done)
 }
 
@@ -228,24 +256,63 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
 }
 
 async fn extend(args: ExtendArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
-    let ExtendArgs { id, tools, namespaces, load } = args;
-    let request = v1::ExtendSurfaceRequest { surface_id: id, tool_refs: tools, namespaces, load };
-    let surface = connection.surfaces().extend_surface(request).await?.into_inner().surface;
-    print(whole(surface.ok_or_else(missing)?, connection).await?, out)?;
-    Ok(CommandOutcome::Done)
+    let ExtendArgs { id, tools, chosen, load } = args;
+    let ChosenArgs { namespaces, tags, capabilities, providers, risks, kinds } = chosen;
+    let request = v1::ExtendSurfaceRequest {
+        surface_id: id,
+        tool_refs: tools,
+        namespaces,
+        tags,
+        capabilities,
+        providers,
+        risk_levels: risks,
+        kinds,
+        load,
+    };
+    let answer = connection.surfaces().extend_surface(request).await?.into_inner();
+    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
+    warn(&answer.warnings, out)?;
+    for v1::LoadOutcome { name, outcome } in &answer.not_loaded {
+        if let Some(Outcome::Failure(failure)) = outcome {
+            out.note(&format!("not loaded: {name}: {}", failure.message))?;
+        }
+    }
+    Ok(if answer.not_loaded.is_empty() { CommandOutcome::Done } else { CommandOutcome::ToolFailed })
+}
+
+/// Says what of a selection led to no tool.
+fn warn(warnings: &[v1::SelectionWarning], out: &Output) -> Result<(), Failure> {
+    for v1::SelectionWarning { field, message, similar } in warnings {
+        let place = if field.is_empty() { String::new() } else { format!("{field}: ") };
+        let near = match similar.as_slice() {
+            [] => String::new(),
+            words => format!("; did you mean {}?", words.join(", ")),
+        };
+        out.note(&format!("{place}{message}{near}"))?;
+    }
+    Ok(())
 }
 
 async fn delete(ids: Vec<String>, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let mut failed = None;
     for surface_id in ids {
         let request = v1::DeleteSurfaceRequest { surface_id: surface_id.clone() };
-        let answer = connection.surfaces().delete_surface(request).await?.into_inner();
+        let answer = match connection.surfaces().delete_surface(request).await {
+            Ok(answer) => answer.into_inner(),
+            // The others are deleted all the same; the first refusal is how the command ends.
+            Err(status) => {
+                out.note(&format!("{surface_id}  not deleted: {}", status.message()))?;
+                failed.get_or_insert(status);
+                continue;
+            }
+        };
         if out.json() {
             out.serialized(&serde_json::json!({ "surface_id": surface_id, "revision": answer.revision }))?;
         } else {
             out.line(format!("{surface_id}  deleted, at revision {}", answer.revision))?;
         }
     }
-    Ok(CommandOutcome::Done)
+    failed.map_or(Ok(CommandOutcome::Done), |status| Err(status.into()))
 }
 
 fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
@@ -309,10 +376,14 @@ mod tests {
             name: name.to_owned(),
             change: change.to_owned(),
         };
-        let mut missed = v1::SurfaceOutdated { added: 1, removed: 1, tools: vec![tool("a.new", "added")], ..Default::default() };
+        let mut missed =
+            v1::SurfaceOutdated { added: 1, removed: 1, tools: vec![tool("a.new", "added")], ..Default::default() };
         assert_eq!(outdated(&missed), "misses since: 1 added, 1 removed, 0 changed  (a.new added, ...)");
         missed.tools.push(tool("a.old", "removed"));
         missed.more = true;
-        assert_eq!(outdated(&missed), "misses since: 1 added, 1 removed, 0 changed or more  (a.new added, a.old removed)");
+        assert_eq!(
+            outdated(&missed),
+            "misses since: 1 added, 1 removed, 0 changed or more  (a.new added, a.old removed)"
+        );
     }
 }

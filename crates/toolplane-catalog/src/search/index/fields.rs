@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use toolplane_records::provider::provider_of;
-
 use crate::catalog::own_names;
-use crate::search::text::{Side, fold, is_stop_word, stem, words};
+use crate::filter::{FilterKind, plain};
+use crate::search::text::{Side, is_stop_word, stem, words};
+use crate::traits::Traits;
 use crate::validate::Checked;
 
 /// Most parameter names that are looked at.
@@ -157,38 +157,31 @@ impl ToolWords {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) enum KeyKind {
     Name,
-    Namespace,
-    ToolKind,
-    Risk,
-    Provider,
+    Filter(FilterKind),
 }
 
 /// The entry of the dictionary for a whole name or a filter. No word has such signs.
 pub(in crate::search) fn key(kind: KeyKind, value: &str) -> String {
     let sign = match kind {
         KeyKind::Name => "=",
-        KeyKind::Namespace => ":n:",
-        KeyKind::ToolKind => ":k:",
-        KeyKind::Risk => ":r:",
-        KeyKind::Provider => ":p:",
+        KeyKind::Filter(FilterKind::Namespace) => ":n:",
+        KeyKind::Filter(FilterKind::Kind) => ":k:",
+        KeyKind::Filter(FilterKind::Risk) => ":r:",
+        KeyKind::Filter(FilterKind::Provider) => ":p:",
+        KeyKind::Filter(FilterKind::Tag) => ":t:",
+        KeyKind::Filter(FilterKind::Capability) => ":c:",
     };
-    format!("{sign}{}", fold(value).to_lowercase())
+    format!("{sign}{}", plain(value))
 }
 
 fn keys(tool: &Checked) -> Vec<String> {
     let registration = tool.registration();
-    let declaration = &registration.declaration;
-    let mut keys = vec![key(KeyKind::Name, &declaration.name), key(KeyKind::ToolKind, declaration.tool_kind.as_str())];
+    let traits = Traits::of(registration);
+    let mut keys =
+        vec![key(KeyKind::Name, &registration.declaration.name), key(KeyKind::Name, &registration.bare_name())];
     keys.extend(own_names(registration).iter().map(|(name, _)| key(KeyKind::Name, name)));
-    // A namespace has what is below it.
-    let namespace = declaration.namespace.as_str();
-    let ends = namespace.match_indices('.').map(|(at, _)| at).chain([namespace.len()]);
-    keys.extend(ends.filter_map(|end| namespace.get(..end)).map(|within| key(KeyKind::Namespace, within)));
-    if let Some(profile) = &registration.permission_profile {
-        keys.push(key(KeyKind::Risk, profile.risk_level.as_str()));
-    }
-    if let Some((provider, _)) = provider_of(&declaration.tool_id) {
-        keys.push(key(KeyKind::Provider, provider));
+    for by in FilterKind::ALL {
+        keys.extend(by.words_of(&traits).into_iter().map(|word| key(KeyKind::Filter(by), word)));
     }
     keys.sort_unstable();
     keys.dedup();

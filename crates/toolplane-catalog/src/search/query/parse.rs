@@ -1,6 +1,7 @@
 //! From a text to a question.
 
-use super::{Clause, ClauseText, Filter, FilterKind, Need, Query, QueryFault, WordsQuery};
+use super::{Clause, ClauseText, Need, Query, WordsQuery};
+use crate::filter::{Filter, FilterKind, QueryFault};
 
 /// Most names one question may select.
 const MAX_SELECTED: usize = 100;

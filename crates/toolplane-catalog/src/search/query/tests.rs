@@ -1,6 +1,7 @@
 //! The question language.
 
 use super::*;
+use crate::filter::FilterKind;
 
 fn words(text: &str) -> WordsQuery {
     match parse(text).unwrap() {
@@ -68,6 +69,10 @@ fn filters_are_no_words() {
     assert_eq!(told, expected);
     assert_eq!(query.plain, "issues ,");
     assert_eq!(words("KIND:function").filters.len(), 1);
+    let marks = words("tag:Billing -capability:files.read +tag:\"Pet Store\"").filters;
+    let told: Vec<_> = marks.iter().map(|filter| (filter.by, filter.value.as_str(), filter.not)).collect();
+    let expected = [(FilterKind::Tag, "billing", false), (FilterKind::Capability, "files.read", true)];
+    assert_eq!(told, [expected[0], expected[1], (FilterKind::Tag, "pet store", false)]);
 }
 
 #[test]

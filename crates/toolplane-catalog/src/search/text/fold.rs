@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// `text` without accents, wide letters as narrow ones, ligatures and signs as the letters they stand for. Case stays:
 /// it tells where identifiers have their words.
-pub(in crate::search) fn fold(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

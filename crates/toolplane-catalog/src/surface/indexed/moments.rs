@@ -1,6 +1,6 @@
 //! A surface at other moments than now: what it was, and which of its tools are another thing since.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use toolplane_records::ids::ToolId;
 
@@ -8,7 +8,6 @@ use super::{Form, IndexedSurface};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::surface::difference::Sight;
 use crate::surface::moment::Moment;
-use crate::surface::request::within_any;
 
 impl IndexedSurface {
     /// The moment it is at.
@@ -101,8 +100,8 @@ impl IndexedSurface {
             return (self.changes() == before.changes()).then(VecDeque::new);
         };
         let mut tools: VecDeque<ToolId> = now.named_otherwise(before).into();
-        let namespaces: HashSet<String> = now.namespaces_since(before).map(str::to_owned).collect();
-        let groups = catalog.groups().filter(|group| within_any(&group.traits().namespace, &namespaces));
+        let brought = now.brought_since(before);
+        let groups = catalog.groups().filter(|group| brought.fits(group.traits()));
         for group in groups {
             if tools.len() + group.tools().len() > most {
                 return None;

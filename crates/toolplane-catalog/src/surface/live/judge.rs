@@ -8,14 +8,13 @@ use super::LiveSurface;
 use crate::catalog::CatalogEntry;
 use crate::history::Drift;
 use crate::surface::difference::Sight;
-use crate::surface::request::{is_within, within_any};
+use crate::surface::request::is_within;
 use crate::surface::visibility::{Hidden, Hiding, hidden, hidden_now};
 use crate::traits::Traits;
 use crate::validate::Checked;
 
 /// What is said of a tool that the surface was not made for.
-const OUTSIDE: &str =
-    "is not part of this surface, which was made for other tools: make a surface with it (CreateSurface)";
+const OUTSIDE: &str = "is not part of this surface, which was made for other tools: add it (ExtendSurface), or make a surface with it (CreateSurface)";
 
 /// The same of one that stays with the tools there were.
 const OUTSIDE_PINNED: &str = "is not part of this surface, which is pinned to the tools there were when it was made: make a surface with it \
@@ -153,9 +152,8 @@ impl LiveSurface {
     pub(super) fn judge(&self, traits: &Traits, by_name: ByName<'_>) -> Judged<'_> {
         let request = &self.made.request;
         let ByName { named, load, added, blocked } = by_name;
-        let is_in = |namespaces| within_any(&traits.namespace, namespaces);
-        let selected = self.is_of_everything() || named || load || is_in(&self.namespaces);
-        if !(selected || added || is_in(&self.added_namespaces)) {
+        let selected = named || load || self.chooses(traits);
+        if !(selected || added || self.added.fits(traits)) {
             return Judged::Outside;
         }
         if let Some(why) = hidden(traits, request, named || load || added, blocked) {

@@ -9,6 +9,7 @@ use toolplane_records::surface::LoadedTool;
 
 use super::{LiveSurface, Stored};
 use crate::surface::extend::Added;
+use crate::surface::selection::Selection;
 
 /// Most tools that the remembered changes together are about.
 const MAX_TOOLS: usize = 500;
@@ -24,6 +25,9 @@ pub(super) struct Step {
     /// The namespaces it brought.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     namespaces: BTreeSet<String>,
+    /// The tools it brought by what they are.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    selections: BTreeSet<Selection>,
 }
 
 /// What a surface had of a tool.
@@ -39,14 +43,14 @@ struct Before {
 
 impl Step {
     fn len(&self) -> usize {
-        self.tools.len() + self.namespaces.len()
+        self.tools.len() + self.namespaces.len() + self.selections.iter().map(Selection::len).sum::<usize>()
     }
 }
 
 /// The steps of a surface after it changed from `before` to `after`, the oldest first. A change that is about too many tools, and what
 /// was before it, is not remembered.
 pub(super) fn after(before: &LiveSurface, after: &Stored) -> Vec<Step> {
-    let namespaces = after.added.namespaces.difference(&before.added.namespaces).cloned().collect();
+    let Added { namespaces, selections, .. } = after.added.since(&before.added);
     let tools = touched(before, after).into_iter().map(|id| {
         let had = Before {
             loaded: before.asked(&id).cloned(),
@@ -55,7 +59,7 @@ pub(super) fn after(before: &LiveSurface, after: &Stored) -> Vec<Step> {
         };
         (id, had)
     });
-    let step = Step { number: after.changes, tools: tools.collect(), namespaces };
+    let step = Step { number: after.changes, tools: tools.collect(), namespaces, selections };
     let mut left = MAX_TOOLS;
     let newest_first = std::iter::once(&step).chain(before.steps.iter().rev());
     let mut kept: Vec<Step> = newest_first
@@ -99,6 +103,7 @@ impl LiveSurface {
             self.loads.iter().map(|tool| (tool.tool_id.clone(), tool.clone())).collect();
         for step in undone {
             added.namespaces.retain(|namespace| !step.namespaces.contains(namespace));
+            added.selections.retain(|selection| !step.selections.contains(selection));
             for (id, had) in &step.tools {
                 match &had.loaded {
                     Some(tool) => drop(loads.insert(id.clone(), tool.clone())),
@@ -125,9 +130,9 @@ impl LiveSurface {
         touched(self, &Stored::from(other.clone())).into_iter().collect()
     }
 
-    /// The namespaces it was extended by, and `before` was not.
-    pub(in crate::surface) fn namespaces_since<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = &'s str> {
-        self.added.namespaces.difference(&before.added.namespaces).map(String::as_str)
+    /// What it was extended by, and `before` was not, beside tools by name.
+    pub(in crate::surface) fn brought_since(&self, before: &Self) -> Added {
+        self.added.since(&before.added)
     }
 }
 

@@ -5,6 +5,7 @@ use toolplane_records::surface::DeferredToolRef;
 
 use super::*;
 use crate::catalog::CatalogChange;
+use crate::filter::{Criteria, FilterKind};
 
 pub(super) fn retire(catalog: &mut Catalog, id: &str) {
     let change = catalog.plan_retire(&ToolId::from_trusted(id)).unwrap();
@@ -70,6 +71,7 @@ fn what_a_surface_is_extended_by_comes_deferred() {
         tool_refs: strings(tools),
         namespaces: strings(namespaces),
         load: strings(load),
+        ..Extension::default()
     };
     let after =
         made.indexed.after_extending(&catalog, &by(&["d.four", "a.old"], &["b", "c"], &["one"])).unwrap().unwrap();
@@ -173,22 +175,32 @@ pub(super) fn any_tool() -> impl Strategy<Value = Registration> {
     let lifecycle = prop::sample::select(vec!["available", "deferred", "disabled", "draft", "deprecated"]);
     let wishes = prop::sample::select(vec![json!({}), json!({ "always_load": true }), json!({ "should_defer": true })]);
     let space = prop::sample::select(vec!["a", "b", "b.c"]);
-    (0..8u32, space, lifecycle, wishes).prop_map(|(number, space, lifecycle, wishes)| {
+    let tags = prop::sample::select(vec![vec![], vec!["X"], vec!["y", "x"]]);
+    (0..8u32, space, lifecycle, wishes, tags).prop_map(|(number, space, lifecycle, wishes, tags)| {
         let mut tool = tool_with(space, &format!("t{number}"), wishes);
         let id = ToolId::from_trusted(format!("tool_{number}"));
         tool.declaration.tool_id = id.clone();
         tool.interface.as_mut().unwrap().tool_id = id;
         tool.declaration.lifecycle = lifecycle.parse().unwrap();
+        tool.declaration.tags = strings(&tags);
         tool
     })
+}
+
+pub(super) fn tagged(tags: &[&str]) -> Criteria {
+    let mut criteria = Criteria::default();
+    tags.iter().for_each(|tag| criteria.also(FilterKind::Tag, tag).unwrap());
+    criteria
 }
 
 pub(super) fn any_request() -> impl Strategy<Value = SurfaceRequest> {
     let spaces = prop::sample::select(vec![vec![], vec!["b"], vec!["a", "b.c"]]);
     let defer = prop::sample::select(vec![DeferPolicy::Auto { threshold: 3 }, DeferPolicy::All, DeferPolicy::None]);
     let pinned = prop::sample::select(vec![false, false, true]);
-    (spaces, defer, any::<bool>(), pinned).prop_map(|(spaces, defer, cannot_defer, pinned)| {
-        let mut request = SurfaceRequest { namespaces: strings(&spaces), defer, pinned, ..request() };
+    let tags = prop::sample::select(vec![vec![], vec!["x"], vec!["y"]]);
+    (spaces, defer, any::<bool>(), pinned, tags).prop_map(|(spaces, defer, cannot_defer, pinned, tags)| {
+        let criteria = tagged(&tags);
+        let mut request = SurfaceRequest { namespaces: strings(&spaces), criteria, defer, pinned, ..request() };
         request.model.deferred_tools = cannot_defer.then_some(false);
         request
     })
@@ -227,7 +239,7 @@ proptest! {
         let by = Extension {
             tool_refs: names.iter().filter(|name| matches!(catalog.find(name), Lookup::One(_))).cloned().collect(),
             namespaces: added.map(str::to_owned).into_iter().collect(),
-            load: Vec::new(),
+            ..Extension::default()
         };
         let extended = made.indexed.after_extending(&catalog, &by);
         prop_assert_eq!(extended.as_ref().err(), request.pinned.then_some(&NotExtended::Pinned));
@@ -305,11 +317,16 @@ fn a_pinned_surface_stays_what_it_was_and_says_what_it_misses() {
     assert_eq!(pinned.selection_policy.as_ref().unwrap().to_value()["pinned"], json!(true));
     register(&mut catalog, tool("a", "later"));
     register(&mut catalog, in_state("draft", "available"));
-    register(&mut catalog, with_schema("two", json!({ "type": "object", "properties": { "n": { "type": "string" } } })));
+    register(
+        &mut catalog,
+        with_schema("two", json!({ "type": "object", "properties": { "n": { "type": "string" } } })),
+    );
     register(&mut catalog, changed("three", "namespace", json!("moved")));
     retire(&mut catalog, "tool_a_one");
     assert_eq!(shown(&pinned, &catalog), "moved.three a.two | ", "by what they were, under the names they have");
-    for (name, why) in [("a.one", "is retired"), ("a.draft", "is a draft"), ("a.later", "pinned to the tools there were")] {
+    for (name, why) in
+        [("a.one", "is retired"), ("a.draft", "is a draft"), ("a.later", "pinned to the tools there were")]
+    {
         match resolve(&pinned, &catalog, name) {
             Resolution::Excluded(tool) => assert!(tool.message.contains(why), "{tool:?}"),
             other => panic!("{name}: {other:?}"),
@@ -324,4 +341,99 @@ fn a_pinned_surface_stays_what_it_was_and_says_what_it_misses() {
     let (again, _) = load(&pinned, &catalog, &strings(&["a.two", "a.later"]), Timestamp::from_millis(9));
     assert!(matches!(resolve(&again, &catalog, "a.two"), Resolution::Callable(_)));
     assert_eq!(shown(&again, &catalog), "moved.three a.two | ");
+}
+
+/// A tool with a tag, a risk and a capability.
+fn marked(namespace: &str, name: &str, tag: &str, risk: &str) -> Registration {
+    let mut tool = tool_json(namespace, name);
+    tool["declaration"]["tags"] = json!([tag]);
+    tool["declaration"]["capability_refs"] = json!(["Web.Fetch"]);
+    tool["permission_profile"] = json!({
+        "permission_profile_id": format!("permission:{namespace}.{name}"), "risk_level": risk, "access_kinds": [],
+        "write_effects": ["none"], "approval_required": false,
+    });
+    registration(&tool)
+}
+
+fn chosen(by: &[(FilterKind, &str)]) -> Criteria {
+    let mut criteria = Criteria::default();
+    by.iter().for_each(|(by, word)| criteria.also(*by, word).unwrap());
+    criteria
+}
+
+#[test]
+fn tools_are_chosen_by_what_they_are_and_come_later() {
+    let provided = registration(&{
+        let mut tool = tool_json("mcp.git", "push");
+        tool["declaration"]["tool_id"] = json!("provider:github/push");
+        tool["declaration"]["tool_kind"] = json!("mcp_tool");
+        tool
+    });
+    let tools =
+        [marked("a", "one", " Billing ", "low"), marked("b", "two", "billing", "high"), tool("a", "plain"), provided];
+    let mut catalog = catalog(&tools);
+    let check = |namespaces: &[&str], by: &[(FilterKind, &str)], expected: &str| {
+        let request = SurfaceRequest { namespaces: strings(namespaces), criteria: chosen(by), ..request() };
+        assert_eq!(shown(&make(&catalog, &request), &catalog), expected, "{namespaces:?} {by:?}");
+    };
+    use FilterKind::{Capability, Kind, Provider, Risk, Tag};
+    check(&[], &[(Tag, "BILLING")], "a.one b.two | ");
+    check(&["a"], &[(Tag, "billing")], "a.one | ");
+    check(&[], &[(Tag, "billing"), (Risk, "high")], "b.two | ");
+    check(&[], &[(Risk, "low"), (Risk, "High")], "a.one b.two | ");
+    check(&[], &[(Capability, "web.fetch"), (Risk, "low")], "a.one | ");
+    check(&[], &[(Kind, "function"), (Tag, "other")], " | ");
+    check(&[], &[(Provider, "GitHub")], "mcp.git.push | ");
+    for (by, word) in [(Risk, "hgih"), (Kind, "mcp"), (Tag, " ")] {
+        assert!(Criteria::default().also(by, word).is_err(), "{word}");
+    }
+    // A tool is chosen beside those by name, and one that is filed there later is discovered.
+    let request =
+        SurfaceRequest { tool_refs: strings(&["a.plain"]), criteria: chosen(&[(Tag, "billing")]), ..request() };
+    let made = make(&catalog, &request);
+    assert_eq!(shown(&made, &catalog), "a.one a.plain b.two | ");
+    assert_eq!(made.selection_policy.as_ref().unwrap().to_value()["tags"], json!(["billing"]));
+    register(&mut catalog, marked("c", "three", "billing", "low"));
+    register(&mut catalog, marked("b", "two", "closed", "high"));
+    assert_eq!(shown(&made, &catalog), "a.one a.plain | c.three");
+    // Added: what fits all of one request, whatever the surface was made for.
+    let by = Extension { namespaces: strings(&["b"]), criteria: chosen(&[(Risk, "high")]), ..Extension::default() };
+    let extended = made.indexed.after_extending(&catalog, &by).unwrap().unwrap();
+    let after = Shown::of(extended, &catalog);
+    assert_eq!(shown(&after, &catalog), "a.one a.plain | b.two c.three");
+    assert_eq!(after.indexed.after_extending(&catalog, &by).unwrap().map(|_| ()), None, "the same again");
+    assert!(
+        after
+            .selection_policy
+            .as_ref()
+            .unwrap()
+            .text()
+            .contains(r#""selections":[{"namespaces":["b"],"risk_levels":["high"]}]"#)
+    );
+    register(&mut catalog, marked("b", "four", "x", "high"));
+    register(&mut catalog, marked("b", "five", "x", "low"));
+    assert_eq!(shown(&after, &catalog), "a.one a.plain | b.four b.two c.three");
+}
+
+#[test]
+fn words_no_tool_has_are_told_with_those_that_were_meant() {
+    let mut catalog = catalog(&[marked("files", "one", "Billing", "low"), marked("mail", "two", "post", "high")]);
+    let check = |catalog: &Catalog, namespaces: &[&str], tags: &[&str], expected: &[(&str, &[&str])]| {
+        let (namespaces, tags) = (strings(namespaces), strings(tags));
+        let criteria = chosen(&tags.iter().map(|tag| (FilterKind::Tag, tag.as_str())).collect::<Vec<_>>());
+        let selection = Selection { namespaces: namespaces.iter().cloned().collect(), criteria };
+        let asked: [AskedFor<'_>; 2] =
+            [(FilterKind::Namespace, "namespaces", &namespaces), (FilterKind::Tag, "tags", &tags)];
+        let told = unmatched(catalog, &asked, &selection);
+        let told: Vec<_> = told.iter().map(|one| (one.field.as_str(), one.similar.clone())).collect();
+        let expected: Vec<_> = expected.iter().map(|(field, similar)| (*field, strings(similar))).collect();
+        assert_eq!(told, expected);
+    };
+    check(&catalog, &["files", "mail"], &["billing", "POST"], &[]);
+    check(&catalog, &["files", "flies"], &["biling"], &[("namespaces[1]", &["files"]), ("tags[0]", &["billing"])]);
+    check(&catalog, &["Files"], &[], &[("namespaces[0]", &["files"])]);
+    check(&catalog, &["mail"], &["billing"], &[("", &[])]);
+    check(&catalog, &[], &[], &[]);
+    retire(&mut catalog, "tool_mail_two");
+    check(&catalog, &["mail"], &[], &[("namespaces[0]", &[])]);
 }

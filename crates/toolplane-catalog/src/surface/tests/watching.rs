@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::live::{any_request, any_tool, apply, retire};
+use super::live::{any_request, any_tool, apply, retire, tagged};
 use super::*;
+use crate::filter::Criteria;
 
 type State = BTreeMap<ToolId, ShownTool>;
 
@@ -133,8 +134,14 @@ fn after(event: &Event, surface: &Arc<IndexedSurface>, catalog: &mut Catalog) ->
         }
         Event::Extended(tool, space) => {
             let tool_refs = tool.iter().flat_map(name).collect();
-            let by =
-                Extension { tool_refs, namespaces: space.iter().map(|one| (*one).to_owned()).collect(), load: vec![] };
+            let by = Extension {
+                tool_refs,
+                namespaces: space.iter().map(|one| (*one).to_owned()).collect(),
+                ..Extension::default()
+            };
+            // Of this namespace only tools with a tag.
+            let criteria = if *space == Some("b.c") { tagged(&["y"]) } else { Criteria::default() };
+            let by = Extension { criteria, ..by };
             if let Ok(Some(extended)) = surface.after_extending(catalog, &by) {
                 return Arc::new(stored(extended));
             }

@@ -19,9 +19,7 @@ use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
 };
 use toolplane_records::search::{AmbiguousName, FoundTool, MatchReason, ProviderStanding, SearchResult};
-use toolplane_records::surface::{
-    DeferredToolRef, HiddenTool, LoadedTool, OutdatedTool, SurfaceOutdated, ToolSurface,
-};
+use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, OutdatedTool, SurfaceOutdated, ToolSurface};
 use toolplane_records::vocabulary::{
     AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, ProviderState, RiskLevel,
     SchemaVisibility, StartGuard, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
@@ -77,6 +75,7 @@ fn declaration() -> ToolDeclaration {
         aliases: strings(&["cat"]),
         search_hint: "read a text file".to_owned(),
         search_examples: strings(&["what is in this file?"]),
+        tags: strings(&["Files", "reading"]),
         title: "Read file".to_owned(),
         description: "Reads a file of the workspace.".to_owned(),
         lifecycle: ToolLifecycle::Available,

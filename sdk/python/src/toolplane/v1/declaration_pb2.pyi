@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ToolDeclaration(_message.Message):
-    __slots__ = ("schema_version", "tool_id", "namespace", "name", "aliases", "search_hint", "title", "description", "lifecycle", "tool_kind", "tool_kind_code", "capability_refs", "input_contract", "output_contract", "interface_ref", "execution_profile_ref", "permission_profile_ref", "external_mappings", "annotations", "search_examples")
+    __slots__ = ("schema_version", "tool_id", "namespace", "name", "aliases", "search_hint", "title", "description", "lifecycle", "tool_kind", "tool_kind_code", "capability_refs", "input_contract", "output_contract", "interface_ref", "execution_profile_ref", "permission_profile_ref", "external_mappings", "annotations", "search_examples", "tags")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     TOOL_ID_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
@@ -32,6 +32,7 @@ class ToolDeclaration(_message.Message):
     EXTERNAL_MAPPINGS_FIELD_NUMBER: _ClassVar[int]
     ANNOTATIONS_FIELD_NUMBER: _ClassVar[int]
     SEARCH_EXAMPLES_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     tool_id: str
     namespace: str
@@ -52,4 +53,5 @@ class ToolDeclaration(_message.Message):
     external_mappings: _containers.RepeatedCompositeFieldContainer[_external_mapping_pb2.ExternalMapping]
     annotations: _payload_pb2.JsonPayload
     search_examples: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, schema_version: _Optional[str] = ..., tool_id: _Optional[str] = ..., namespace: _Optional[str] = ..., name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., search_hint: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., lifecycle: _Optional[_Union[_vocabulary_pb2.ToolLifecycle, str]] = ..., tool_kind: _Optional[str] = ..., tool_kind_code: _Optional[_Union[_vocabulary_pb2.ToolKind, str]] = ..., capability_refs: _Optional[_Iterable[str]] = ..., input_contract: _Optional[_Union[_contract_pb2.InputContract, _Mapping]] = ..., output_contract: _Optional[_Union[_contract_pb2.OutputContract, _Mapping]] = ..., interface_ref: _Optional[str] = ..., execution_profile_ref: _Optional[str] = ..., permission_profile_ref: _Optional[str] = ..., external_mappings: _Optional[_Iterable[_Union[_external_mapping_pb2.ExternalMapping, _Mapping]]] = ..., annotations: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., search_examples: _Optional[_Iterable[str]] = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, schema_version: _Optional[str] = ..., tool_id: _Optional[str] = ..., namespace: _Optional[str] = ..., name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., search_hint: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., lifecycle: _Optional[_Union[_vocabulary_pb2.ToolLifecycle, str]] = ..., tool_kind: _Optional[str] = ..., tool_kind_code: _Optional[_Union[_vocabulary_pb2.ToolKind, str]] = ..., capability_refs: _Optional[_Iterable[str]] = ..., input_contract: _Optional[_Union[_contract_pb2.InputContract, _Mapping]] = ..., output_contract: _Optional[_Union[_contract_pb2.OutputContract, _Mapping]] = ..., interface_ref: _Optional[str] = ..., execution_profile_ref: _Optional[str] = ..., permission_profile_ref: _Optional[str] = ..., external_mappings: _Optional[_Iterable[_Union[_external_mapping_pb2.ExternalMapping, _Mapping]]] = ..., annotations: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., search_examples: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...

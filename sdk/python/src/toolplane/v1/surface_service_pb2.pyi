@@ -218,7 +218,7 @@ class BlockedName(_message.Message):
     def __init__(self, name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class CreateSurfaceRequest(_message.Message):
-    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned")
+    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned", "tags", "capabilities", "providers", "risk_levels", "kinds")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -241,6 +241,11 @@ class CreateSurfaceRequest(_message.Message):
     PRODUCER_FIELD_NUMBER: _ClassVar[int]
     SURFACE_REASON_FIELD_NUMBER: _ClassVar[int]
     PINNED_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     scope: str
     scope_code: _vocabulary_pb2.SurfaceScope
@@ -263,13 +268,30 @@ class CreateSurfaceRequest(_message.Message):
     producer: str
     surface_reason: str
     pinned: bool
-    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    capabilities: _containers.RepeatedScalarFieldContainer[str]
+    providers: _containers.RepeatedScalarFieldContainer[str]
+    risk_levels: _containers.RepeatedScalarFieldContainer[str]
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CreateSurfaceResponse(_message.Message):
-    __slots__ = ("surface",)
+    __slots__ = ("surface", "warnings")
     SURFACE_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     surface: _surface_pb2.ToolSurface
-    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ...) -> None: ...
+    warnings: _containers.RepeatedCompositeFieldContainer[SelectionWarning]
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., warnings: _Optional[_Iterable[_Union[SelectionWarning, _Mapping]]] = ...) -> None: ...
+
+class SelectionWarning(_message.Message):
+    __slots__ = ("field", "message", "similar")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    SIMILAR_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    message: str
+    similar: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, field: _Optional[str] = ..., message: _Optional[str] = ..., similar: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetSurfaceRequest(_message.Message):
     __slots__ = ("surface_id", "view")
@@ -288,22 +310,36 @@ class GetSurfaceResponse(_message.Message):
     def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class ExtendSurfaceRequest(_message.Message):
-    __slots__ = ("surface_id", "tool_refs", "namespaces", "load")
+    __slots__ = ("surface_id", "tool_refs", "namespaces", "load", "tags", "capabilities", "providers", "risk_levels", "kinds")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_REFS_FIELD_NUMBER: _ClassVar[int]
     NAMESPACES_FIELD_NUMBER: _ClassVar[int]
     LOAD_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     tool_refs: _containers.RepeatedScalarFieldContainer[str]
     namespaces: _containers.RepeatedScalarFieldContainer[str]
     load: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    capabilities: _containers.RepeatedScalarFieldContainer[str]
+    providers: _containers.RepeatedScalarFieldContainer[str]
+    risk_levels: _containers.RepeatedScalarFieldContainer[str]
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ExtendSurfaceResponse(_message.Message):
-    __slots__ = ("surface",)
+    __slots__ = ("surface", "warnings", "not_loaded")
     SURFACE_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    NOT_LOADED_FIELD_NUMBER: _ClassVar[int]
     surface: _surface_pb2.ToolSurface
-    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ...) -> None: ...
+    warnings: _containers.RepeatedCompositeFieldContainer[SelectionWarning]
+    not_loaded: _containers.RepeatedCompositeFieldContainer[LoadOutcome]
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., warnings: _Optional[_Iterable[_Union[SelectionWarning, _Mapping]]] = ..., not_loaded: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ...) -> None: ...
 
 class DeleteSurfaceRequest(_message.Message):
     __slots__ = ("surface_id",)
@@ -412,7 +448,7 @@ class ListSurfacesResponse(_message.Message):
     def __init__(self, surfaces: _Optional[_Iterable[_Union[_surface_pb2.ToolSurface, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers", "without_use")
+    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers", "without_use", "tags", "capabilities")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -423,6 +459,8 @@ class SearchToolsRequest(_message.Message):
     RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     WITHOUT_USE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     query: str
     limit: int
@@ -433,7 +471,9 @@ class SearchToolsRequest(_message.Message):
     risk_levels: _containers.RepeatedScalarFieldContainer[str]
     providers: _containers.RepeatedScalarFieldContainer[str]
     without_use: bool
-    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., without_use: bool = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    capabilities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., without_use: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsResponse(_message.Message):
     __slots__ = ("result", "json")

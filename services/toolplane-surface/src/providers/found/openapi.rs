@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolplane_catalog::Registration;
+use toolplane_catalog::{MAX_TAG_CHARS, Registration};
 use toolplane_openapi::{
     Document, DocumentLimits, ImportOptions, Operation, Selection, add_credentials, bind_credentials,
 };
@@ -19,6 +19,9 @@ use url::Url;
 
 use super::{World, named, say};
 use crate::providers::look::{Fault, Said, ServerSaid};
+
+/// Most tags that are taken over.
+const MAX_TAGS: usize = 64;
 
 /// The operations of a document. `from`: its address, when it has one. Not to be called on threads that serve calls.
 pub(crate) fn read(provider: &Provider, document: &[u8], from: Option<&str>) -> Result<Said, Fault> {
@@ -106,6 +109,15 @@ fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// The tags of an operation that a tool can have: what a document says beyond that keeps no tool from being there.
+fn tags(of_document: Vec<String>) -> Vec<String> {
+    let fits = |tag: &String| {
+        let length = tag.chars().count();
+        !tag.trim().is_empty() && length <= MAX_TAG_CHARS && !tag.chars().any(char::is_control)
+    };
+    of_document.into_iter().filter(fits).take(MAX_TAGS).collect()
+}
+
 fn registration(provider: &Provider, operation: Operation) -> Result<Registration, ToolRefusal> {
     let names = ToolNames::of(&provider.provider_id, &operation.native_id)?;
     let mut made = named(provider, &names, ToolKind::OpenapiOperation, ExecutionKind::HttpApi);
@@ -119,6 +131,7 @@ fn registration(provider: &Provider, operation: Operation) -> Result<Registratio
         declaration.name = operation.name;
     }
     declaration.search_hint = operation.search_hint;
+    declaration.tags = tags(operation.tags);
     declaration.title = operation.title;
     declaration.description = operation.description;
     if operation.deprecated {

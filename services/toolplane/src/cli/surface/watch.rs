@@ -1,6 +1,7 @@
 //! `toolplane surface watch`: what changes about a surface, over broken connections and restarts.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::SurfaceToolChangeKind as Kind;
@@ -19,7 +20,7 @@ pub(crate) struct WatchArgs {
     #[arg(default_value = "")]
     id: String,
     /// What changed since this moment of the surface, too. This command says moments: with the first line, and in JSON with each.
-    #[arg(long, value_name = "MOMENT", conflicts_with = "from_revision")]
+    #[arg(long, value_name = "MOMENT", conflicts_with = "from_revision", value_parser = NonEmptyStringValueParser::new())]
     from: Option<String>,
     /// The same since a revision. Of a surface that was itself changed since it was made, all is told.
     #[arg(long, default_value_t = 0, value_name = "N")]

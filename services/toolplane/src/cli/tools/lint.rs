@@ -65,6 +65,12 @@ pub(super) async fn run(args: LintArgs, connection: &Connection, out: &mut Outpu
     let mut findings = texts::check(&tools);
     findings.retain(|finding| here(&finding.tool));
     let looked_at: Vec<&v1::ToolSummary> = tools.iter().filter(|tool| here(&tool.full_name)).collect();
+    if looked_at.is_empty() && args.expect.is_empty() {
+        // A slip must not look like tools without faults.
+        let within =
+            args.namespace.map(|within| format!(" in the namespace `{within}`, or below it")).unwrap_or_default();
+        return Err(Failure::Usage(format!("there is no tool{within} to look at")));
+    }
     for tool in &looked_at {
         if let Some(query) = own_words(tool) {
             findings

@@ -66,6 +66,8 @@ export interface ToolDeclaration {
     | undefined;
   /** Questions people ask when this tool is the one they want; search finds it by their words. */
   searchExamples: string[];
+  /** What its owner files it under, e.g. `billing`; at most 64 of at most 64 characters. Searches (`tag:`) and surfaces choose by it. */
+  tags: string[];
 }
 
 function createBaseToolDeclaration(): ToolDeclaration {
@@ -90,6 +92,7 @@ function createBaseToolDeclaration(): ToolDeclaration {
     externalMappings: [],
     annotations: undefined,
     searchExamples: [],
+    tags: [],
   };
 }
 
@@ -154,6 +157,9 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
     }
     for (const v of message.searchExamples) {
       writer.uint32(162).string(v!);
+    }
+    for (const v of message.tags) {
+      writer.uint32(170).string(v!);
     }
     return writer;
   },
@@ -331,6 +337,14 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
             message.searchExamples.push(reader.string());
             continue;
           }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -374,6 +388,7 @@ export const ToolDeclaration: MessageFns<ToolDeclaration> = {
       ? JsonPayload.fromPartial(object.annotations)
       : undefined;
     message.searchExamples = object.searchExamples?.map((e) => e) || [];
+    message.tags = object.tags?.map((e) => e) || [];
     return message;
   },
 };

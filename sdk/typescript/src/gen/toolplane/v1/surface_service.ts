@@ -273,9 +273,12 @@ export interface CreateSurfaceRequest {
   scope: string;
   /** The same as an enum. */
   scopeCode: SurfaceScope;
-  /** Tools to consider, by id or name. With namespaces empty too: every tool. */
+  /** Tools to consider, by id or name, beside those that the fields below choose. With all of these empty too: every tool. */
   toolRefs: string[];
-  /** Namespaces to consider. */
+  /**
+   * Tools of these namespaces, and of those below them. Like the other fields that choose (tags, capabilities, providers, risk levels, kinds):
+   * one of a list is enough, and a tool has to fit each list that is not empty. Tools that are registered later and fit are in the surface, too.
+   */
   namespaces: string[];
   /** Tools to load at once, by id or name. */
   load: string[];
@@ -320,12 +323,36 @@ export interface CreateSurfaceRequest {
    * A tool that is retired or disabled later is not shown any more, and one that is declared anew has to be loaded again.
    */
   pinned: boolean;
+  /** Tools with one of these tags, in any letter case. */
+  tags: string[];
+  /** Tools with one of these capabilities. Unlike with `capability_requirements`, others are no part of the surface. */
+  capabilities: string[];
+  /** Tools of one of these providers. */
+  providers: string[];
+  /** Tools that declare one of these risks, e.g. `low`. */
+  riskLevels: string[];
+  /** Tools of one of these kinds, e.g. `shell_command`. */
+  kinds: string[];
 }
 
 /** The new surface. */
 export interface CreateSurfaceResponse {
   /** The surface; of a large one the first tools, see `next_tools_token`. */
-  surface: ToolSurface | undefined;
+  surface:
+    | ToolSurface
+    | undefined;
+  /** What of the selection no tool fits now. */
+  warnings: SelectionWarning[];
+}
+
+/** A part of a selection that no tool fits now: a slip, or tools that are yet to come. They are in the surface when they do. */
+export interface SelectionWarning {
+  /** The field, e.g. `namespaces[0]`; empty where each part leads to tools, and no tool fits all of it. */
+  field: string;
+  /** What is said of it. */
+  message: string;
+  /** What tools have that may have been meant, at most 3. */
+  similar: string[];
 }
 
 /** Asks for a surface. */
@@ -356,12 +383,31 @@ export interface ExtendSurfaceRequest {
   namespaces: string[];
   /** Tools to add and to load at once. */
   load: string[];
+  /**
+   * Tools with one of these tags. Like namespaces and the fields below: one of a list is enough, and a tool has to fit each list of this
+   * request that is not empty, whatever the surface was made for.
+   */
+  tags: string[];
+  /** Tools with one of these capabilities. */
+  capabilities: string[];
+  /** Tools of one of these providers. */
+  providers: string[];
+  /** Tools that declare one of these risks. */
+  riskLevels: string[];
+  /** Tools of one of these kinds. */
+  kinds: string[];
 }
 
 /** The surface with what was added. */
 export interface ExtendSurfaceResponse {
   /** The surface; of a large one the first tools, see `next_tools_token`. */
-  surface: ToolSurface | undefined;
+  surface:
+    | ToolSurface
+    | undefined;
+  /** What of the selection no tool fits now. */
+  warnings: SelectionWarning[];
+  /** Why those of `load` that are not loaded cannot be: retired, blocked, their provider is away, ... */
+  notLoaded: LoadOutcome[];
 }
 
 /** Asks to delete a surface. */
@@ -488,7 +534,7 @@ export interface SearchToolsRequest {
   surfaceId: string;
   /**
    * `select:` and names separated by commas, or words: `+must`, `-not`, `begin*`, `"a phrase"`, `namespace:`, `kind:`, `risk:`,
-   * `provider:`. May be empty where a filter is given below.
+   * `provider:`, `tag:`, `capability:`. May be empty where a filter is given below.
    */
   query: string;
   /** Most matches of a page; 0 takes the server's own (10), larger values are cut to 100. */
@@ -507,6 +553,10 @@ export interface SearchToolsRequest {
   providers: string[];
   /** What use has taught is left out, and nothing is learned from this question: for whoever tries how tools are found. */
   withoutUse: boolean;
+  /** Only tools with one of these tags. */
+  tags: string[];
+  /** Only tools with one of these capabilities. */
+  capabilities: string[];
 }
 
 /** What was found. */
@@ -2106,6 +2156,11 @@ function createBaseCreateSurfaceRequest(): CreateSurfaceRequest {
     producer: "",
     surfaceReason: "",
     pinned: false,
+    tags: [],
+    capabilities: [],
+    providers: [],
+    riskLevels: [],
+    kinds: [],
   };
 }
 
@@ -2176,6 +2231,21 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     }
     if (message.pinned !== false) {
       writer.uint32(176).bool(message.pinned);
+    }
+    for (const v of message.tags) {
+      writer.uint32(186).string(v!);
+    }
+    for (const v of message.capabilities) {
+      writer.uint32(194).string(v!);
+    }
+    for (const v of message.providers) {
+      writer.uint32(202).string(v!);
+    }
+    for (const v of message.riskLevels) {
+      writer.uint32(210).string(v!);
+    }
+    for (const v of message.kinds) {
+      writer.uint32(218).string(v!);
     }
     return writer;
   },
@@ -2369,6 +2439,46 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
             message.pinned = reader.bool();
             continue;
           }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.capabilities.push(reader.string());
+            continue;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.providers.push(reader.string());
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.riskLevels.push(reader.string());
+            continue;
+          }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.kinds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2414,18 +2524,26 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     message.producer = object.producer ?? "";
     message.surfaceReason = object.surfaceReason ?? "";
     message.pinned = object.pinned ?? false;
+    message.tags = object.tags?.map((e) => e) || [];
+    message.capabilities = object.capabilities?.map((e) => e) || [];
+    message.providers = object.providers?.map((e) => e) || [];
+    message.riskLevels = object.riskLevels?.map((e) => e) || [];
+    message.kinds = object.kinds?.map((e) => e) || [];
     return message;
   },
 };
 
 function createBaseCreateSurfaceResponse(): CreateSurfaceResponse {
-  return { surface: undefined };
+  return { surface: undefined, warnings: [] };
 }
 
 export const CreateSurfaceResponse: MessageFns<CreateSurfaceResponse> = {
   encode(message: CreateSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.surface !== undefined) {
       ToolSurface.encode(message.surface, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.warnings) {
+      SelectionWarning.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -2451,6 +2569,14 @@ export const CreateSurfaceResponse: MessageFns<CreateSurfaceResponse> = {
             message.surface = ToolSurface.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warnings.push(SelectionWarning.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2471,6 +2597,86 @@ export const CreateSurfaceResponse: MessageFns<CreateSurfaceResponse> = {
     message.surface = (object.surface !== undefined && object.surface !== null)
       ? ToolSurface.fromPartial(object.surface)
       : undefined;
+    message.warnings = object.warnings?.map((e) => SelectionWarning.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSelectionWarning(): SelectionWarning {
+  return { field: "", message: "", similar: [] };
+}
+
+export const SelectionWarning: MessageFns<SelectionWarning> = {
+  encode(message: SelectionWarning, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.field !== "") {
+      writer.uint32(10).string(message.field);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    for (const v of message.similar) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SelectionWarning {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSelectionWarning();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.similar.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SelectionWarning>): SelectionWarning {
+    return SelectionWarning.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SelectionWarning>): SelectionWarning {
+    const message = createBaseSelectionWarning();
+    message.field = object.field ?? "";
+    message.message = object.message ?? "";
+    message.similar = object.similar?.map((e) => e) || [];
     return message;
   },
 };
@@ -2614,7 +2820,17 @@ export const GetSurfaceResponse: MessageFns<GetSurfaceResponse> = {
 };
 
 function createBaseExtendSurfaceRequest(): ExtendSurfaceRequest {
-  return { surfaceId: "", toolRefs: [], namespaces: [], load: [] };
+  return {
+    surfaceId: "",
+    toolRefs: [],
+    namespaces: [],
+    load: [],
+    tags: [],
+    capabilities: [],
+    providers: [],
+    riskLevels: [],
+    kinds: [],
+  };
 }
 
 export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
@@ -2630,6 +2846,21 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
     }
     for (const v of message.load) {
       writer.uint32(34).string(v!);
+    }
+    for (const v of message.tags) {
+      writer.uint32(42).string(v!);
+    }
+    for (const v of message.capabilities) {
+      writer.uint32(50).string(v!);
+    }
+    for (const v of message.providers) {
+      writer.uint32(58).string(v!);
+    }
+    for (const v of message.riskLevels) {
+      writer.uint32(66).string(v!);
+    }
+    for (const v of message.kinds) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -2679,6 +2910,46 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
             message.load.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.capabilities.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.providers.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.riskLevels.push(reader.string());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.kinds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2700,18 +2971,29 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
     message.toolRefs = object.toolRefs?.map((e) => e) || [];
     message.namespaces = object.namespaces?.map((e) => e) || [];
     message.load = object.load?.map((e) => e) || [];
+    message.tags = object.tags?.map((e) => e) || [];
+    message.capabilities = object.capabilities?.map((e) => e) || [];
+    message.providers = object.providers?.map((e) => e) || [];
+    message.riskLevels = object.riskLevels?.map((e) => e) || [];
+    message.kinds = object.kinds?.map((e) => e) || [];
     return message;
   },
 };
 
 function createBaseExtendSurfaceResponse(): ExtendSurfaceResponse {
-  return { surface: undefined };
+  return { surface: undefined, warnings: [], notLoaded: [] };
 }
 
 export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
   encode(message: ExtendSurfaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.surface !== undefined) {
       ToolSurface.encode(message.surface, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.warnings) {
+      SelectionWarning.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.notLoaded) {
+      LoadOutcome.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2737,6 +3019,22 @@ export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
             message.surface = ToolSurface.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warnings.push(SelectionWarning.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.notLoaded.push(LoadOutcome.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2757,6 +3055,8 @@ export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
     message.surface = (object.surface !== undefined && object.surface !== null)
       ? ToolSurface.fromPartial(object.surface)
       : undefined;
+    message.warnings = object.warnings?.map((e) => SelectionWarning.fromPartial(e)) || [];
+    message.notLoaded = object.notLoaded?.map((e) => LoadOutcome.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3607,6 +3907,8 @@ function createBaseSearchToolsRequest(): SearchToolsRequest {
     riskLevels: [],
     providers: [],
     withoutUse: false,
+    tags: [],
+    capabilities: [],
   };
 }
 
@@ -3641,6 +3943,12 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     }
     if (message.withoutUse !== false) {
       writer.uint32(80).bool(message.withoutUse);
+    }
+    for (const v of message.tags) {
+      writer.uint32(90).string(v!);
+    }
+    for (const v of message.capabilities) {
+      writer.uint32(98).string(v!);
     }
     return writer;
   },
@@ -3738,6 +4046,22 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
             message.withoutUse = reader.bool();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.capabilities.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3765,6 +4089,8 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     message.riskLevels = object.riskLevels?.map((e) => e) || [];
     message.providers = object.providers?.map((e) => e) || [];
     message.withoutUse = object.withoutUse ?? false;
+    message.tags = object.tags?.map((e) => e) || [];
+    message.capabilities = object.capabilities?.map((e) => e) || [];
     return message;
   },
 };
