@@ -5,9 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 use toolplane_catalog::IndexedSurface;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_runtime::ApiError;
@@ -27,6 +29,8 @@ pub(crate) struct Held {
     view: ArcSwap<View>,
     /// Held while the surface, or its log, is changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
+    /// When this process noted last that it is used.
+    noted: Mutex<Option<Instant>>,
 }
 
 impl Held {
@@ -36,7 +40,26 @@ impl Held {
     }
 
     fn at(surface: IndexedSurface, version: u64) -> Self {
-        Self { view: ArcSwap::from_pointee(View::new(surface, version)), turn: tokio::sync::Mutex::new(()) }
+        Self {
+            view: ArcSwap::from_pointee(View::new(surface, version)),
+            turn: tokio::sync::Mutex::new(()),
+            noted: Mutex::new(None),
+        }
+    }
+
+    /// Whether its use is to be noted, which it was not for so long; the next who asks is told no.
+    pub(crate) fn claim_note(&self, every: Duration) -> bool {
+        let mut noted = self.noted.lock();
+        let is_due = noted.is_none_or(|noted| noted.elapsed() >= every);
+        if is_due {
+            *noted = Some(Instant::now());
+        }
+        is_due
+    }
+
+    /// It could not be noted: the next use tries it again.
+    pub(crate) fn give_note_back(&self) {
+        *self.noted.lock() = None;
     }
 
     pub(crate) fn view(&self) -> Arc<View> {

@@ -32,6 +32,17 @@ pub(crate) fn surface(tenant: &TenantId, id: &SurfaceId) -> RecordKey {
     RecordKey::new(Family::Surface, format!("{tenant}|{id}"))
 }
 
+/// The tenant and the surface of a key made by [`surface`].
+pub(crate) fn of_surface(key: &str) -> Option<(TenantId, SurfaceId)> {
+    let (tenant, id) = key.split_once('|')?;
+    Some((TenantId::parse(tenant).ok()?, SurfaceId::parse(id).ok()?))
+}
+
+/// When the use of a surface was noted last.
+pub(crate) fn surface_use(tenant: &TenantId, id: &SurfaceId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("surface-use|{tenant}|{id}"))
+}
+
 /// A provider and how it is.
 pub(crate) fn provider(tenant: &TenantId, id: &ProviderId) -> RecordKey {
     RecordKey::new(Family::Meta, format!("{PROVIDER}|{tenant}|{id}"))

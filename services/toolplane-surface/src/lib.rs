@@ -29,6 +29,7 @@ mod options;
 mod providers;
 mod records;
 mod registry;
+mod retention;
 mod role;
 mod rpc;
 mod surfaces;

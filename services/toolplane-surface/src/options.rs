@@ -26,6 +26,8 @@ pub struct SurfaceOptions {
     pub starter_synonyms: bool,
     /// What searches learn from use.
     pub learning: LearningOptions,
+    /// Surfaces that nobody used for so long are deleted; none where absent.
+    pub unused_after: Option<Duration>,
 }
 
 /// What searches learn from use.
@@ -68,6 +70,10 @@ impl SurfaceOptions {
                 enabled: config.surface.search.learning.enabled,
                 half_life_days: config.surface.search.learning.half_life_days,
                 every: Duration::from_secs(5),
+            },
+            unused_after: match config.surface.unused_surface_days {
+                0 => None,
+                days => Some(Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
             },
         }
     }

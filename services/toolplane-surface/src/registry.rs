@@ -61,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) applied: Mutex<Head>,
     /// Held while newer changes are taken in; when that was last begun and then finished.
     pub(crate) taking_in: tokio::sync::Mutex<Option<Instant>>,
+    /// Surfaces that nobody used for so long are deleted; none where absent.
+    pub(crate) unused_after: Option<Duration>,
     tenants: DashMap<TenantId, Arc<Tenant>>,
 }
 
@@ -108,6 +110,7 @@ impl Registry {
         patience: Duration,
         thesauri: Thesauri,
         learning: Learning,
+        unused_after: Option<Duration>,
     ) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
         // Taken first: what is read after it is at least as new.
@@ -130,6 +133,7 @@ impl Registry {
             followers,
             applied: Mutex::new(head),
             taking_in: tokio::sync::Mutex::default(),
+            unused_after,
             tenants,
             store,
         }));

@@ -69,11 +69,13 @@ impl SurfaceRole {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
-        let registry = Registry::open(store, options.sync_patience, thesauri, learning.clone()).await?;
+        let registry =
+            Registry::open(store, options.sync_patience, thesauri, learning.clone(), options.unused_after).await?;
         registry.join().await?;
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
         tasks.spawn("logs of surfaces", registry.clone().write_found(stop.clone()));
+        tasks.spawn("unused surfaces", registry.clone().delete_unused(stop.clone()));
         for file in &options.declarations {
             register_file(&registry, file).await?;
         }

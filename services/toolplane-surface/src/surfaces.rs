@@ -33,6 +33,7 @@ use crate::events::{Log, facts};
 use crate::keys;
 use crate::records::Creation;
 use crate::registry::Registry;
+use crate::retention::Used;
 use crate::view::View;
 
 /// How often a change of a surface is decided anew when another process gets in between.
@@ -111,6 +112,9 @@ impl Registry {
         };
         let stored = surface.write().map_err(unreadable)?;
         put_new(&mut commit, keys::surface(tenant, &id), stored);
+        if self.0.unused_after.is_some() {
+            commit.writes.push(Write::Put { key: keys::surface_use(tenant, &id), bytes: Used::stored(now) });
+        }
         if let Some((request_id, body)) = &wanted.repeatable {
             let creation = Creation { body: *body, surface_id: id.clone() };
             put_new(

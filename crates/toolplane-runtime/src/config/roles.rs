@@ -18,6 +18,8 @@ pub struct SurfaceConfig {
     pub defer_threshold: u32,
     /// Tool files (JSON or TOML) registered at start.
     pub declarations: Vec<PathBuf>,
+    /// Surfaces that nobody used for so many days (called, searched, loaded, read or followed) are deleted; never when 0.
+    pub unused_surface_days: u32,
     /// Words that mean the same when tools are searched, beside the words that are built in.
     pub synonyms: Vec<SynonymsConfig>,
     /// How tools are searched.
@@ -83,7 +85,13 @@ pub struct SynonymsConfig {
 
 impl Default for SurfaceConfig {
     fn default() -> Self {
-        Self { defer_threshold: 30, declarations: Vec::new(), synonyms: Vec::new(), search: SearchConfig::default() }
+        Self {
+            defer_threshold: 30,
+            declarations: Vec::new(),
+            unused_surface_days: 90,
+            synonyms: Vec::new(),
+            search: SearchConfig::default(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dashmap::DashMap;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::Registration;
@@ -63,7 +64,7 @@ pub(crate) struct SurfacePeer(Arc<ToolCache>);
 struct ToolCache {
     client: SurfaceServiceClient<Peer>,
     limits: ToolLimits,
-    places: DashMap<ToolAddress, Arc<CallableTool>>,
+    places: DashMap<ToolAddress, Remembered>,
     versions: DashMap<Digest, Arc<CallableTool>>,
     /// Changes are heard.
     trust: Trust,
@@ -72,6 +73,17 @@ struct ToolCache {
     /// The newest revision of the catalog that was heard of; comparable between surface processes.
     revision: AtomicU64,
 }
+
+/// A tool that was found at a place.
+#[derive(Debug)]
+struct Remembered {
+    tool: Arc<CallableTool>,
+    since: Instant,
+}
+
+/// So long a place is remembered while nothing changes. Then it is asked for again, which tells the surface service that the surface is in
+/// use: it deletes what nobody uses for days.
+const REMEMBERED_FOR: Duration = Duration::from_secs(6 * 60 * 60);
 
 impl SurfacePeer {
     /// The surface service behind `peer`.
@@ -122,7 +134,7 @@ impl SurfacePeer {
                 let tool = self.version(resolved)?;
                 // What is callable for one declaration need not be for the one the surface loaded.
                 if known.is_none() && !once && self.0.trust.holds() {
-                    self.0.places.insert(place.clone(), tool.clone());
+                    self.0.places.insert(place.clone(), Remembered { tool: tool.clone(), since: Instant::now() });
                     // A change that was heard meanwhile may have come before this was there to be forgotten.
                     if self.0.generation.load(Ordering::Acquire) != generation {
                         self.0.places.remove(place);
@@ -140,7 +152,8 @@ impl SurfacePeer {
     /// What is remembered of `place`, while nothing can have changed unnoticed.
     pub(crate) fn known(&self, place: &ToolAddress) -> Option<Arc<CallableTool>> {
         let live = self.0.trust.holds();
-        self.0.places.get(place).filter(|_| live).map(|tool| tool.clone())
+        let found = self.0.places.get(place).filter(|found| live && found.since.elapsed() < REMEMBERED_FOR)?;
+        Some(Arc::clone(&found.tool))
     }
 
     /// How many changes were heard of, and whether they are heard at all right now.
@@ -182,7 +195,7 @@ impl SurfacePeer {
                             *place.name == registration.declaration.name || *place.name == registration.bare_name();
                         place.tenant.as_str() == change.tenant && is_bare
                     };
-                    self.0.places.retain(|place, tool| !concerns(tool) && !shared(place, tool));
+                    self.0.places.retain(|place, found| !concerns(&found.tool) && !shared(place, &found.tool));
                     self.0.versions.retain(|_, tool| !concerns(tool));
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {
@@ -191,7 +204,7 @@ impl SurfacePeer {
                 Some(v1::catalog_change::Subject::ProviderId(provider_id)) => {
                     let concerns =
                         |tool: &CallableTool| is_tool_of(&tool.registration.declaration.tool_id, provider_id);
-                    self.0.places.retain(|_, tool| !concerns(tool));
+                    self.0.places.retain(|_, found| !concerns(&found.tool));
                 }
                 None => self.0.places.clear(),
             }

@@ -19,9 +19,10 @@ fn tool(id: &str, title: &str) -> Registration {
 }
 
 async fn joined(store: &Arc<Deaf>) -> Registry {
-    let registry = Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default())
-        .await
-        .unwrap();
+    let registry =
+        Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default(), None)
+            .await
+            .unwrap();
     registry.join().await.unwrap();
     registry
 }

@@ -122,6 +122,7 @@ impl Bed {
             Duration::from_millis(500),
             Thesauri::default(),
             Learning::default(),
+            None,
         )
         .await
         .unwrap();

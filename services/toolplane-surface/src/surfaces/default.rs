@@ -22,10 +22,12 @@ const REASON: &str = "every tool of the tenant, as it is declared now";
 pub(crate) struct DefaultSurface(OnceLock<Arc<Held>>);
 
 impl Registry {
-    /// A surface: the default one, or one that was made.
+    /// A surface: the default one, or one that was made, which counts as a use of it.
     pub(crate) async fn held(&self, tenant: &TenantId, id: &SurfaceId) -> Result<Arc<Held>, ApiError> {
         if !id.is_default() {
-            return self.0.surfaces.get(self.store(), tenant, id).await;
+            let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+            self.note_use(tenant, id, &held);
+            return Ok(held);
         }
         let owner = self.tenant(tenant);
         if let Some(held) = owner.default_surface.0.get() {

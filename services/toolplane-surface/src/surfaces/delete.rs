@@ -22,29 +22,50 @@ impl Registry {
             let rule = "is the default surface, which nobody made and nobody deletes";
             return Err(ApiError::invalid_argument("surface_id", rule));
         }
+        let deleted = self.delete_made(tenant, id, None).await?;
+        deleted.ok_or_else(lost)
+    }
+
+    /// Deletes a surface whose use was noted last by that version of the note; whether it did, which it does not where somebody used it
+    /// since.
+    pub(crate) async fn delete_surface_used_at(
+        &self,
+        tenant: TenantId,
+        id: SurfaceId,
+        note: u64,
+    ) -> Result<bool, ApiError> {
+        Ok(self.delete_made(tenant, id, Some(note)).await?.is_some())
+    }
+
+    /// Deletes a surface, as long as its use was noted last by that version of the note, if one is given; its last revision.
+    async fn delete_made(&self, tenant: TenantId, id: SurfaceId, note: Option<u64>) -> Result<Option<u64>, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
             for tries in 1..=ATTEMPTS {
-                let held = registry.held(&tenant, &id).await?;
+                let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
                 let turn = held.turn.lock().await;
                 let view = held.view();
                 let (scope, last) = registry.scope_and_revision(&tenant, view.indexed());
-                let commit = deletion(&tenant, &id, scope, view.version());
+                let mut commit = deletion(&tenant, &id, scope, view.version());
+                commit.compare.extend(note.map(|note| (keys::surface_use(&tenant, &id), Expect::Version(note))));
                 let changed = [Subject::Surface(tenant.clone(), id.clone())];
                 let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
                 // Out of memory before schedulers are told: what they ask then is not answered by what was.
                 registry.0.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
                 let Made::At(head) = made else {
                     drop(turn);
+                    if note.is_some() {
+                        return Ok(None);
+                    }
                     let_others_through(tries).await;
                     continue;
                 };
                 let revision = registry.take_in(head, &changed, || ()).await?;
                 drop(turn);
                 registry.settled(revision).await;
-                return Ok(last);
+                return Ok(Some(last));
             }
-            Err(lost())
+            Ok(None)
         })
         .await
     }
@@ -59,7 +80,8 @@ impl Registry {
 /// The deletion of a surface as a commit, which applies only to the surface as it was.
 fn deletion(tenant: &TenantId, id: &SurfaceId, scope: SurfaceScope, version: u64) -> Commit {
     let (key, lists) = (keys::surface(tenant, id), [None, Some(scope)].map(|scope| keys::surfaces(tenant, scope)));
-    let deleted = creation(tenant, id).into_iter().chain([key.clone()]).map(|key| Write::Delete { key });
+    let deleted = creation(tenant, id).into_iter().chain([keys::surface_use(tenant, id), key.clone()]);
+    let deleted = deleted.map(|key| Write::Delete { key });
     Commit {
         compare: vec![(key, Expect::Version(version))],
         writes: deleted.collect(),

@@ -17,6 +17,7 @@ use crate::cache::Held;
 use crate::error::of_store;
 use crate::follow::behind;
 use crate::registry::Registry;
+use crate::retention::NOTED_EVERY;
 use crate::view::View;
 
 /// Most tools of one part of a difference.
@@ -136,9 +137,11 @@ impl Following {
                 None => future::pending().await,
             }
         };
-        // The hub outlives whoever follows, so it only answers with a change.
+        // The hub outlives whoever follows, so it only answers with a change. To follow is to use: what is followed is looked for now and
+        // then, also where nothing changes.
         tokio::select! {
             _ = self.revisions.changed() => return,
+            () = tokio::time::sleep(NOTED_EVERY) => return,
             () = due => {}
         }
         let due = self.to_note.take();

@@ -36,6 +36,7 @@ pub(crate) fn options() -> SurfaceOptions {
         synonyms: Vec::new(),
         starter_synonyms: true,
         learning: LearningOptions { enabled: true, half_life_days: 30, every: Duration::from_millis(20) },
+        unused_after: None,
     }
 }
 

@@ -1,0 +1,241 @@
+//! Surfaces that nobody uses any more are deleted.
+//!
+//! A use is whatever asks for the surface: a call, a search, loading, reading, following it. It is noted at most twice a day, in a record
+//! beside the surface, so that using one writes nothing. A deletion holds only as long as that record is what it was: a process that
+//! notes a use in between keeps the surface, at any process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::{ApiError, tasks};
+use toolplane_store::{Commit, CommitOutcome, Expect, Family, StoreError, Versioned, Write};
+
+use crate::cache::Held;
+use crate::error::of_store;
+use crate::keys;
+use crate::registry::Registry;
+
+/// How often the use of a surface is noted at most.
+pub(crate) const NOTED_EVERY: Duration = Duration::from_secs(12 * 60 * 60);
+/// How many surfaces are looked at in one go, and how long after that the next ones are.
+const PAGE: usize = 100;
+const PAGE_EVERY: Duration = Duration::from_secs(60);
+/// How long after the last surface the first one is looked at again.
+const ROUND_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// What is noted of the use of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Used {
+    /// When it was noted, in milliseconds.
+    at: u64,
+}
+
+impl Used {
+    /// A use that is noted at that moment, as it is stored.
+    pub(crate) fn stored(at: Timestamp) -> Bytes {
+        // A number is always JSON.
+        Bytes::from(serde_json::to_vec(&Self { at: keys::score(at) }).unwrap_or_default())
+    }
+
+    /// What is unreadable is a use now: it is written anew, and the surface stays.
+    fn read(stored: &Versioned, now: Timestamp) -> Self {
+        serde_json::from_slice(&stored.bytes).unwrap_or(Self { at: keys::score(now) })
+    }
+
+    fn is_older_than(self, age: Duration, now: Timestamp) -> bool {
+        keys::score(now).saturating_sub(self.at) >= u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Registry {
+    /// Notes that a surface is used, in the background, if that is due.
+    pub(crate) fn note_use(&self, tenant: &TenantId, id: &SurfaceId, held: &Arc<Held>) {
+        if self.0.unused_after.is_none() || !held.claim_note(NOTED_EVERY) {
+            return;
+        }
+        let (registry, tenant, id, held) = (self.clone(), tenant.clone(), id.clone(), Arc::clone(held));
+        drop(tasks::spawn("use of a surface", async move {
+            let noted = match registry.store().now().await {
+                Ok(now) => registry.write_use(&tenant, &id, held.view().version(), now).await,
+                Err(error) => Err(error),
+            };
+            match noted {
+                Ok(true) => {}
+                // The surface was changed meanwhile, or the store is away: the next use notes it.
+                Ok(false) => held.give_note_back(),
+                Err(error) => {
+                    held.give_note_back();
+                    tracing::debug!(%error, surface = %id, "the use of a surface is noted later");
+                }
+            }
+        }));
+    }
+
+    /// Writes that the surface, as it is stored at `version`, is used now; whether that stands.
+    async fn write_use(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        version: u64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = keys::surface_use(tenant, id);
+        let found = self.store().get(&key).await?;
+        if found.as_ref().is_some_and(|found| !Used::read(found, now).is_older_than(NOTED_EVERY, now)) {
+            return Ok(true);
+        }
+        let known = found.map_or(Expect::Absent, |found| Expect::Version(found.version));
+        // Of a surface that is deleted meanwhile nothing is to be left.
+        let commit = Commit {
+            compare: vec![(keys::surface(tenant, id), Expect::Version(version)), (key.clone(), known)],
+            writes: vec![Write::Put { key, bytes: Used::stored(now) }],
+            ..Commit::default()
+        };
+        Ok(matches!(self.store().commit(commit).await?, CommitOutcome::Applied | CommitOutcome::Replayed))
+    }
+
+    /// Deletes what nobody used for so long, a bounded number at a time, until `stop`.
+    pub(crate) async fn delete_unused(self, stop: CancellationToken) {
+        let Some(after) = self.0.unused_after else { return };
+        let (mut behind, mut pause): (Option<String>, _) = (None, PAGE_EVERY);
+        while stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
+            pause = PAGE_EVERY;
+            let Ok(now) = self.now().await else { continue };
+            match self.delete_unused_behind(behind.as_deref(), after, now).await {
+                Ok(next) => behind = next,
+                Err(error) => tracing::warn!(%error, "surfaces that nobody uses cannot be looked for now"),
+            }
+            if behind.is_none() {
+                pause = ROUND_EVERY;
+            }
+        }
+    }
+
+    /// Looks at the next surfaces; where to go on, until there are none.
+    pub(crate) async fn delete_unused_behind(
+        &self,
+        behind: Option<&str>,
+        after: Duration,
+        now: Timestamp,
+    ) -> Result<Option<String>, ApiError> {
+        let page = self.store().keys(Family::Surface, behind, PAGE).await.map_err(of_store)?;
+        for (key, stored) in &page {
+            let Some((tenant, id)) = keys::of_surface(key) else { continue };
+            let found = self.store().get(&keys::surface_use(&tenant, &id)).await.map_err(of_store)?;
+            match found {
+                // Earlier versions noted nothing: it counts from here.
+                None => {
+                    self.write_use(&tenant, &id, stored.version, now).await.map_err(of_store)?;
+                }
+                Some(found) if Used::read(&found, now).is_older_than(after, now) => {
+                    match self.delete_surface_used_at(tenant.clone(), id.clone(), found.version).await {
+                        Ok(true) => {
+                            tracing::info!(%tenant, surface = %id, "deleted a surface that nobody used for long")
+                        }
+                        Ok(false) | Err(ApiError::NotFound { .. }) => {}
+                        Err(error) => tracing::warn!(%error, %tenant, surface = %id, "cannot be deleted"),
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(page.last().map(|(key, _)| key.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_catalog::SurfaceRequest;
+    use toolplane_records::vocabulary::SurfaceScope;
+    use toolplane_store::{MemoryStore, Store as _};
+
+    use super::*;
+    use crate::learning::Learning;
+    use crate::surfaces::Wanted;
+    use crate::thesauri::Thesauri;
+
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const AFTER: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
+    /// Two processes on one store, the tenant, and the moment the test begins at.
+    async fn bed() -> (Registry, Registry, TenantId, Timestamp) {
+        let store = Arc::new(MemoryStore::new());
+        let open = || {
+            let (thesauri, learning) = (Thesauri::default(), Learning::default());
+            Registry::open(store.clone(), Duration::from_millis(500), thesauri, learning, Some(AFTER))
+        };
+        let (one, other) = (open().await.unwrap(), open().await.unwrap());
+        let now = store.now().await.unwrap();
+        (one, other, TenantId::unauthenticated(), now)
+    }
+
+    async fn make(registry: &Registry, tenant: &TenantId) -> SurfaceId {
+        let request = SurfaceRequest::new(tenant.clone(), SurfaceScope::Session);
+        let wanted = Wanted { request, model_capabilities: None, repeatable: None };
+        registry.create_surface(&wanted).await.unwrap().indexed().id().clone()
+    }
+
+    /// Which of the surface and the note of its use is in the store.
+    async fn is_there(registry: &Registry, tenant: &TenantId, id: &SurfaceId) -> (bool, bool) {
+        let (surface, used) = (keys::surface(tenant, id), keys::surface_use(tenant, id));
+        let there = async |key| registry.store().get(&key).await.unwrap().is_some();
+        (there(surface).await, there(used).await)
+    }
+
+    fn later(now: Timestamp, days: u32) -> Timestamp {
+        Timestamp::from_millis(now.as_millis() + i64::try_from((DAY * days).as_millis()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_nobody_used_for_so_long_is_deleted_with_its_note() {
+        let (one, other, tenant, now) = bed().await;
+        let id = make(&one, &tenant).await;
+        one.delete_unused_behind(None, AFTER, later(now, 89)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
+        let next = one.delete_unused_behind(None, AFTER, later(now, 91)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
+        assert_eq!(one.delete_unused_behind(next.as_deref(), AFTER, later(now, 91)).await.unwrap(), None);
+        assert!(matches!(one.held(&tenant, &id).await, Err(ApiError::NotFound { .. })));
+        // A process that hears of it too late leaves nothing behind.
+        assert!(!other.write_use(&tenant, &id, 1, later(now, 92)).await.unwrap());
+        assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
+    }
+
+    #[tokio::test]
+    async fn a_use_at_another_process_keeps_a_surface_also_in_the_last_moment() {
+        let (one, other, tenant, now) = bed().await;
+        let id = make(&one, &tenant).await;
+        // This process has just read that nobody used it for long; then another one notes a use.
+        let note = one.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().unwrap();
+        assert!(other.write_use(&tenant, &id, 1, later(now, 90)).await.unwrap());
+        assert!(!one.delete_surface_used_at(tenant.clone(), id.clone(), note.version).await.unwrap());
+        one.delete_unused_behind(None, AFTER, later(now, 91)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
+        one.delete_unused_behind(None, AFTER, later(now, 181)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
+    }
+
+    #[tokio::test]
+    async fn a_use_is_noted_twice_a_day_and_of_earlier_versions_it_counts_from_the_first_look() {
+        let (one, other, tenant, now) = bed().await;
+        let id = make(&one, &tenant).await;
+        let version =
+            async || one.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().map(|note| note.version);
+        let first = version().await;
+        assert!(other.write_use(&tenant, &id, 1, Timestamp::from_millis(now.as_millis() + 60_000)).await.unwrap());
+        assert_eq!(version().await, first, "within twelve hours nothing is written");
+        let gone = Commit { writes: vec![Write::Delete { key: keys::surface_use(&tenant, &id) }], ..Commit::default() };
+        one.store().commit(gone).await.unwrap();
+        one.delete_unused_behind(None, AFTER, later(now, 400)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
+        one.delete_unused_behind(None, AFTER, later(now, 489)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
+        one.delete_unused_behind(None, AFTER, later(now, 491)).await.unwrap();
+        assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
+    }
+}
