@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! text ──query──► clauses, filters ──plan──► words that stand for them ──rank──► places, best first ──answer──► matches
-//!                        (thesaurus, typos, prefixes, what use taught)  (index)          (what the surface shows)
+//!                  (thesaurus, typos, prefixes, what use taught)        (index)          (what the surface shows,
+//!                                                                                                    and what is near)
 //! ```
 
 mod answer;
 pub(crate) mod index;
 mod learned;
+mod near;
 mod phrases;
 mod plan;
 pub mod query;
@@ -25,6 +27,7 @@ pub use crate::filter::{Filter, FilterKind, QueryFault};
 pub use answer::{Answer, Question, next_action, search};
 pub use index::{SearchIndex, Snapshot};
 pub use learned::{Learned, Lesson, NOTEBOOKS, Notebook, Recall, words_of};
+pub use near::{Nearest, meant, told};
 pub use rank::Position;
 pub use shown::{Everything, Seen, Shown};
 pub(crate) use text::fold;

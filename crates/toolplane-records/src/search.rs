@@ -51,6 +51,11 @@ pub struct SearchResult {
     /// Providers that are not connected, and what they are (ours).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_states: Vec<ProviderStanding>,
+    /// Whether what the question means was looked at too, where a model is set up: `complete`, `partial` (not all tools have been
+    /// read by it yet) or `away` (it could not be asked; what was found was found by words). Empty where it was not to be asked
+    /// (ours).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub meaning: String,
 }
 
 /// A tool a search found.
@@ -101,7 +106,8 @@ pub struct MatchReason {
     /// The word of the tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`.
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
+    /// question).
     pub how: String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`,
     /// `search_examples`.
@@ -150,6 +156,7 @@ impl Default for SearchResult {
             more_matches: false,
             next_page_token: String::new(),
             provider_states: Vec::new(),
+            meaning: String::new(),
         }
     }
 }

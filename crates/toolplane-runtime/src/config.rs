@@ -14,17 +14,18 @@ mod check_auth;
 mod endpoints;
 mod environment;
 mod error;
+mod executor;
 mod gateway;
 mod hooks;
 mod load;
 pub(crate) mod observe;
 mod permission;
-mod roles;
 mod scheduler;
 #[cfg(feature = "schema")]
 mod schema;
 mod server;
 mod store;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod workspaces;
@@ -32,11 +33,11 @@ mod workspaces;
 pub use auth::{AuthConfig, JwtAlgorithm, JwtConfig, MtlsConfig};
 pub use endpoints::Endpoints;
 pub use error::ConfigError;
+pub use executor::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig};
 pub use gateway::{GatewayConfig, McpConfig};
 pub use hooks::{HookAuthority, HookConfig};
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
-pub use roles::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig, SurfaceConfig};
 pub use scheduler::{
     CleaningRuleConfig, OriginalRuleConfig, OriginalsConfig, RetentionRuleConfig, SchedulerConfig, TaintsConfig,
     ToolLimit,
@@ -45,6 +46,7 @@ pub use scheduler::{
 pub use schema::json_schema;
 pub use server::{PeersConfig, ServerConfig, TlsConfig};
 pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
+pub use surface::{MeaningConfig, SearchConfig, SurfaceConfig};
 pub use workspaces::Workspaces;
 
 /// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.

@@ -83,6 +83,10 @@ enum Bench {
         /// The sets: a folder each, with `tools.jsonl` and `queries.jsonl`.
         #[arg(long, default_value = "../shared/data/toolsearch")]
         data: std::path::PathBuf,
+        /// A folder with an embedding model (`config.json`, `tokenizer.json`, `model.safetensors`): search with it, and it alone, is
+        /// measured too.
+        #[arg(long)]
+        model: Option<std::path::PathBuf>,
     },
     /// How long searches take (beside plain BM25 and tantivy), registering, surfaces, loading and a new start, and how much memory, by the number of tools.
     Search {
@@ -202,13 +206,17 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
 fn search(bench: &Bench) -> Option<Command> {
     let example = ["run", "--release", "--package", "toolplane-catalog", "--example", "search"];
     let mut search = command::cargo(&example);
-    if matches!(bench, Bench::Search { .. }) {
-        search.args(["--features", "tantivy"]);
+    match bench {
+        Bench::Search { .. } => _ = search.args(["--features", "tantivy"]),
+        Bench::Ranking { model: Some(_), .. } => _ = search.args(["--features", "model"]),
+        _ => {}
     }
     search.arg("--");
     let figures = |name: &str| command::target().join("bench").join(name);
     match bench {
-        Bench::Ranking { data } => search.arg("ranking").arg(command::root().join(data)).arg(figures("ranking.json")),
+        Bench::Ranking { data, model } => {
+            search.arg("ranking").arg(command::root().join(data)).arg(figures("ranking.json")).args(model)
+        }
         Bench::Search { tools } => {
             search.arg("speed").arg(figures("search.json")).args(tools.iter().map(u64::to_string))
         }

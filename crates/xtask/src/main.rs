@@ -16,6 +16,7 @@ mod demo;
 mod faults;
 mod fuzz;
 mod generate;
+mod models;
 mod needs;
 mod programs;
 mod sdk;
@@ -46,6 +47,8 @@ enum Command {
     Clouds,
     /// Ask a real store of traces what it got of a call.
     Traces,
+    /// Check and test what is built with embedding models only.
+    Models,
     /// Try every reader of foreign bytes with mutated and made-up ones.
     Fuzz(fuzz::Args),
     /// Measure; results also go to `target/bench/`.
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Faults(args) => faults::run(&args),
         Command::Clouds => clouds::run(),
         Command::Traces => traces::run(),
+        Command::Models => models::run(),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sdk(args) => sdk::run(&args),

@@ -69,6 +69,8 @@ export interface Search {
   readonly total: number;
   /** What to give as `page` to get more; undefined at the end. */
   readonly nextPage?: string;
+  /** Whether the cluster looked at what the question means: `complete`, `partial`, `away`, or nothing where it was not to. */
+  readonly meaning: string;
   /** Names that were asked for exactly and that several tools have, with some of these. */
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[];
   /** `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider` or `not_available`. */
@@ -162,13 +164,15 @@ export async function searchTools(connection: Connection, surfaceId: string, que
     return { name, toolId, hint, title, description, score: score / 1000, why: why.map(reason) };
   });
   const { nextAction = "", missingNames: missing = [], pendingProviders = [], ambiguousNames: ambiguous = [] } = result ?? {};
+  const { meaning = "" } = result ?? {};
   const nextPage = result?.nextPageToken ? { nextPage: result.nextPageToken } : {};
-  return { found, nextAction, missing, pendingProviders, ambiguous, total: Number(result?.totalMatches ?? 0), ...nextPage };
+  return { found, nextAction, missing, pendingProviders, ambiguous, meaning, total: Number(result?.totalMatches ?? 0), ...nextPage };
 }
 
 function reason({ asked, found, how }: MatchReason): string {
   if (how === "word") return asked;
   if (how === "use") return `${asked} (used)`;
+  if (how === "meaning") return "what it means";
   return how === "name" || how === "name_within" ? "its name" : `${asked} ~ ${found} (${how})`;
 }
 

@@ -57,6 +57,12 @@ pub enum SurfaceError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The embedding model cannot be used.
+    #[error("`surface.search.meaning.model`: {reason}")]
+    Meaning {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A configured tool file cannot be used.
     #[error("`surface.declarations`: `{}`: {reason}", file.display())]
     Declarations {
@@ -77,6 +83,7 @@ impl SurfaceError {
             Self::Moved { .. } => codes::SURFACE_NOT_MOVED.as_str(),
             Self::Providers { .. } => codes::SURFACE_PROVIDERS.as_str(),
             Self::Synonyms { .. } => codes::SURFACE_SYNONYMS.as_str(),
+            Self::Meaning { .. } => codes::SURFACE_MEANING.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }

@@ -58,6 +58,16 @@ pub(crate) fn provided_by(tenant: &TenantId, id: &ProviderId) -> String {
     format!("provided|{tenant}|{id}")
 }
 
+/// What the embedding model made of a tool.
+pub(crate) fn meaning(tenant: &TenantId, id: &ToolId) -> RecordKey {
+    meaning_of(&tool(tenant, id))
+}
+
+/// What the embedding model made of the tool of a key made by [`tool`].
+pub(crate) fn meaning_of(tool: &RecordKey) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("meaning|{}", tool.id))
+}
+
 /// A document that was handed in: its size and its parts.
 pub(crate) fn document(tenant: &TenantId, digest: &Digest) -> RecordKey {
     RecordKey::new(Family::Meta, format!("document|{tenant}|{digest}"))

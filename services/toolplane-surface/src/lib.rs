@@ -25,6 +25,7 @@ mod follow;
 mod forget;
 mod keys;
 mod learning;
+mod meaning;
 mod options;
 mod providers;
 mod records;
@@ -41,5 +42,5 @@ mod view;
 
 pub use error::SurfaceError;
 pub use forget::forget;
-pub use options::{LearningOptions, ProviderOptions, SurfaceOptions, Synonyms};
+pub use options::{LearningOptions, MeaningOptions, ProviderOptions, SurfaceOptions, Synonyms};
 pub use role::{PROGRAM, SurfaceRole, start};

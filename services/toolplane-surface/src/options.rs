@@ -1,8 +1,10 @@
 //! Settings of the role.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use toolplane_meaning::{Embedder, Weights};
 use toolplane_providers::health::Policy;
 use toolplane_runtime::Config;
 use toolplane_runtime::client::Peer;
@@ -28,6 +30,8 @@ pub struct SurfaceOptions {
     pub learning: LearningOptions,
     /// Surfaces that nobody used for so long are deleted; none where absent.
     pub unused_after: Option<Duration>,
+    /// What questions mean is looked at too; words alone are, without it.
+    pub meaning: Option<MeaningOptions>,
 }
 
 /// What searches learn from use.
@@ -41,6 +45,19 @@ pub struct LearningOptions {
     pub every: Duration,
 }
 
+/// How the meaning of questions is looked at.
+#[derive(Clone, Debug)]
+pub struct MeaningOptions {
+    /// The model.
+    pub embedder: Arc<dyn Embedder>,
+    /// What the order by words and that by meaning count.
+    pub weights: Weights,
+    /// Tools that are less near a question than this, from 0 to 1, are not found by its meaning.
+    pub least_similarity: f32,
+    /// How long a question waits for the model.
+    pub patience: Duration,
+}
+
 /// Words that mean the same when tools are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synonyms {
@@ -51,7 +68,7 @@ pub struct Synonyms {
 }
 
 impl SurfaceOptions {
-    /// The settings in a configuration.
+    /// The settings in a configuration; a model is read where the role [starts](crate::start).
     pub fn from_config(config: &Config) -> Self {
         Self {
             defer_threshold: config.surface.defer_threshold,
@@ -75,6 +92,7 @@ impl SurfaceOptions {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
             },
+            meaning: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! answered. One change of a tenant's tools goes on at a time in a process; reads never wait for the store while the memory
 //! is known to be right (`follow.rs`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use toolplane_catalog::{Catalog, CatalogChange, CatalogLimits};
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::{ApiError, tasks};
 use toolplane_store::{Family, Store};
@@ -76,6 +76,8 @@ pub(crate) struct Tenant {
     pub(crate) default_surface: DefaultSurface,
     /// Held while tools are changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Tools that have changed since somebody [took](Tenant::take_unread) them; all of them, where nobody ever did.
+    unread: Mutex<Option<HashSet<ToolId>>>,
 }
 
 impl Tenant {
@@ -85,12 +87,21 @@ impl Tenant {
             generation: AtomicU64::new(0),
             default_surface: DefaultSurface::default(),
             turn: tokio::sync::Mutex::default(),
+            unread: Mutex::default(),
         }
+    }
+
+    /// The tools that have changed since this was called last; `None`: any may have.
+    pub(crate) fn take_unread(&self) -> Option<HashSet<ToolId>> {
+        self.unread.lock().replace(HashSet::new())
     }
 
     /// Puts changes into effect.
     pub(crate) fn apply(&self, changes: Vec<CatalogChange>) {
         let mut catalog = self.catalog.write();
+        if let Some(unread) = &mut *self.unread.lock() {
+            unread.extend(changes.iter().map(|change| change.tool.registration().declaration.tool_id.clone()));
+        }
         changes.into_iter().for_each(|change| catalog.apply(change));
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
@@ -151,6 +162,7 @@ impl Registry {
         for tenant in &self.0.tenants {
             let mut catalog = tenant.catalog.write();
             *catalog = catalogs.remove(tenant.key()).unwrap_or_else(empty);
+            *tenant.unread.lock() = None;
             tenant.generation.fetch_add(1, Ordering::AcqRel);
         }
         self.0.surfaces.clear().await;
@@ -166,6 +178,11 @@ impl Registry {
         }
         let fresh = || Arc::new(Tenant::new(empty()));
         Arc::clone(&self.0.tenants.entry(id.clone()).or_insert_with(fresh))
+    }
+
+    /// All tenants that are known.
+    pub(crate) fn tenants(&self) -> Vec<(TenantId, Arc<Tenant>)> {
+        self.0.tenants.iter().map(|tenant| (tenant.key().clone(), Arc::clone(&tenant))).collect()
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

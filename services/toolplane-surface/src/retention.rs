@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::learning::Learning;
     use crate::surfaces::Wanted;
-    use crate::thesauri::Thesauri;
+    use crate::synonyms::Thesauri;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const AFTER: Duration = Duration::from_secs(90 * 24 * 60 * 60);

@@ -18,6 +18,7 @@ use toolplane_store::StoreError;
 
 use crate::error::SurfaceError;
 use crate::learning::Learning;
+use crate::meaning::{self, Meaning};
 use crate::options::SurfaceOptions;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
@@ -44,12 +45,14 @@ pub struct SurfaceRole {
 ///
 /// - [`SurfaceError::Open`] when the store cannot be opened.
 /// - [`SurfaceError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
+/// - [`SurfaceError::Meaning`] when the embedding model cannot be used.
 /// - Everything [`SurfaceRole::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     start_with(config, SurfaceOptions::from_config(config), tasks).await
 }
 
-async fn start_with(config: &Config, options: SurfaceOptions, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
+async fn start_with(config: &Config, mut options: SurfaceOptions, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
+    options.meaning = meaning::open(&config.surface.search.meaning).await?;
     let backend = Backend::open(config, Keeper::Surface).await?;
     takeover::take_over(config, &backend).await?;
     SurfaceRole::open(options, backend, tasks).await
@@ -93,10 +96,15 @@ impl SurfaceRole {
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
         tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
         tasks.spawn("learning from use", learning.follow(stop.clone()));
+        let meaning = options.meaning.map(Meaning::new);
+        if let Some(meaning) = &meaning {
+            tasks.spawn("tools for the embedding model", meaning.clone().read_tools(registry.clone(), stop.clone()));
+        }
         let api = SurfaceApi {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
+            meaning,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };
@@ -164,6 +172,7 @@ fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
     }
+    meaning::check(&config.surface.search.meaning)?;
     configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }

@@ -13,6 +13,8 @@ mod catalog;
 mod large;
 #[path = "service/learning.rs"]
 mod learning;
+#[path = "service/meaning.rs"]
+mod meaning;
 #[path = "service/providers.rs"]
 mod providers;
 #[path = "service/role.rs"]

@@ -11,6 +11,7 @@
 
 mod growth;
 mod made;
+mod meaning;
 #[cfg(feature = "tantivy")]
 mod outside;
 mod plain;
@@ -29,9 +30,10 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["ranking", data, out] => ranking::run(data, out),
+        ["ranking", data, out] => ranking::run(data, out, None),
+        ["ranking", data, out, model] => ranking::run(data, out, Some(model)),
         ["speed", out, sizes @ ..] => speed::run(out, sizes),
-        _ => panic!("usage: search ranking DATA OUT | search speed OUT TOOLS..."),
+        _ => panic!("usage: search ranking DATA OUT [MODEL] | search speed OUT TOOLS..."),
     }
 }
 
@@ -46,16 +48,18 @@ fn entry(declaration: Value) -> CatalogEntry {
 
 /// The ids of the best `limit` tools.
 fn ask(index: &Snapshot, thesaurus: &Thesaurus, text: &str, limit: usize, after: Option<&Position>) -> Vec<String> {
-    answer(index, &Question { text, filters: &[], limit, after, thesaurus, learned: None })
+    found(index, &Question { text, filters: &[], limit, after, thesaurus, learned: None, meaning: None })
 }
 
 /// The same with what use has taught.
 fn ask_taught(index: &Snapshot, learned: Recall<'_>, text: &str, limit: usize) -> Vec<String> {
     let thesaurus = &*Thesaurus::starter();
-    answer(index, &Question { text, filters: &[], limit, after: None, thesaurus, learned: Some(learned) })
+    let learned = Some(learned);
+    found(index, &Question { text, filters: &[], limit, after: None, thesaurus, learned, meaning: None })
 }
 
-fn answer(index: &Snapshot, question: &Question<'_>) -> Vec<String> {
+/// The ids of the best tools for a question.
+fn found(index: &Snapshot, question: &Question<'_>) -> Vec<String> {
     let answer = search(&Everything::default(), index, question).expect("a question that can be read");
     answer.result.matches.iter().map(ToString::to_string).collect()
 }

@@ -6,10 +6,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use toolplane_catalog::SearchIndex;
-use toolplane_catalog::search::Thesaurus;
+use toolplane_catalog::catalog::CatalogEntry;
+use toolplane_catalog::search::{Nearest, Question, Recall, Thesaurus};
+use toolplane_meaning::Embedder;
 
+use crate::meaning::Understood;
 use crate::plain::Plain;
-use crate::{ask, entry, taught, write};
+use crate::{ask, entry, found, taught, write};
 
 pub(crate) const DEPTH: usize = 10;
 
@@ -32,28 +35,31 @@ struct Figures {
 }
 
 /// Measures every set of `data`, and writes the figures to `out`.
-pub(crate) fn run(data: &str, out: &str) {
+///
+/// With a folder of a model, what it finds beside words, and alone, is measured too.
+pub(crate) fn run(data: &str, out: &str, model: Option<&str>) {
+    let model = model.map(crate::meaning::open);
     let mut sets: Vec<_> = std::fs::read_dir(data).expect("the folder of the sets").filter_map(Result::ok).collect();
     sets.sort_by_key(std::fs::DirEntry::file_name);
     let mut rows = Vec::new();
     println!(
-        "{:<26} {:<8} {:<12} {:>6} {:>6} {:>8} {:>6}",
+        "{:<26} {:<8} {:<13} {:>6} {:>6} {:>8} {:>6}",
         "set", "queries", "search", "R@5", "R@10", "nDCG@10", "MRR"
     );
     for set in sets.iter().map(std::fs::DirEntry::path).filter(|path| path.join("queries.jsonl").exists()) {
-        measure(&set, &mut rows);
+        measure(&set, model.as_deref(), &mut rows);
     }
     write(out, rows, &["set", "queries", "search"]);
 }
 
-fn measure(set: &Path, rows: &mut Vec<Value>) {
+fn measure(set: &Path, model: Option<&dyn Embedder>, rows: &mut Vec<Value>) {
     let name = set.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let tools = lines(&set.join("tools.jsonl"));
     let places: HashMap<&str, u32> = tools.iter().map(|tool| text(tool, "id")).zip(0..).collect();
+    let entries: Vec<CatalogEntry> = (0..).zip(&tools).map(|(place, tool)| entry(declaration(place, tool))).collect();
     let mut index = SearchIndex::default();
-    for (place, tool) in tools.iter().enumerate() {
-        index.insert(entry(declaration(place, tool)));
-    }
+    entries.iter().for_each(|entry| index.insert(entry.clone()));
+    let understood = model.map(|model| Understood::of(model, &entries));
     let texts: Vec<String> = tools
         .iter()
         .map(|tool| ["name", "namespace", "description"].map(|field| text(tool, field)).join(" "))
@@ -62,27 +68,41 @@ fn measure(set: &Path, rows: &mut Vec<Value>) {
     let queries: Vec<Labelled> =
         lines(&set.join("queries.jsonl")).iter().map(|query| labelled(query, &places)).collect();
     let (snapshot, starter, none) = (index.snapshot(), Thesaurus::starter(), Thesaurus::empty());
-    let toolplane = |thesaurus: &Thesaurus, query: &str| -> Vec<u32> {
-        let found = ask(&snapshot, thesaurus, query, DEPTH, None);
-        found.iter().filter_map(|id| id.strip_prefix("tool_")?.parse().ok()).collect()
-    };
+    let toolplane =
+        |thesaurus: &Thesaurus, query: &str| -> Vec<u32> { numbers(&ask(&snapshot, thesaurus, query, DEPTH, None)) };
     let learned = taught::learn(queries.iter().step_by(2));
+    let with_meaning = |query: &str, learned: Option<Recall<'_>>| -> Vec<u32> {
+        let asked = understood.as_ref().map(|understood| understood.ask(query));
+        let meaning = asked.as_ref().map(|asked| asked as &dyn Nearest);
+        let (filters, after, thesaurus) = (&[], None, &*starter);
+        numbers(&found(&snapshot, &Question { text: query, filters, limit: DEPTH, after, thesaurus, learned, meaning }))
+    };
+    let meaning_alone = |query: &str| -> Vec<u32> {
+        let near = understood.as_ref().map(|understood| understood.ask(query).nearest(DEPTH, &mut |_| true));
+        numbers(&near.unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    // Each with what it needs: a model, and questions nothing was learned from.
+    let searches: [(&str, (bool, bool), Search<'_>); 7] = [
+        ("toolplane", (false, false), &|query| toolplane(&starter, query)),
+        ("no thesaurus", (false, false), &|query| toolplane(&none, query)),
+        ("plain BM25", (false, false), &|query| plain.ask(query, DEPTH)),
+        ("use of even", (false, true), &|query| taught::ask(&snapshot, &learned, query)),
+        ("with meaning", (true, false), &|query| with_meaning(query, None)),
+        ("use, meaning", (true, true), &|query| with_meaning(query, Some(taught::recall(&learned)))),
+        ("meaning only", (true, false), &meaning_alone),
+    ];
     let all: Vec<&Labelled> = queries.iter().collect();
     let odd: Vec<&Labelled> = queries.iter().skip(1).step_by(2).collect();
     for (kind, misspelt, queries) in
         [("clean", false, &all), ("one typo", true, &all), ("odd", false, &odd), ("odd typo", true, &odd)]
     {
-        let searches: [(&str, Search<'_>); 4] = [
-            ("toolplane", &|query| toolplane(&starter, query)),
-            ("no thesaurus", &|query| toolplane(&none, query)),
-            ("plain BM25", &|query| plain.ask(query, DEPTH)),
-            ("use of even", &|query| taught::ask(&snapshot, &learned, query)),
-        ];
         let halved = queries.len() < all.len();
-        for (search, run) in searches.into_iter().take(if halved { 4 } else { 3 }) {
+        let can =
+            |(needs_model, needs_half): (bool, bool)| (model.is_some() || !needs_model) && (halved || !needs_half);
+        for (search, _, run) in searches.iter().filter(|(_, needs, _)| can(*needs)) {
             let figures = figures(queries, misspelt, run);
             println!(
-                "{name:<26} {kind:<8} {search:<12} {:>6.1} {:>6.1} {:>8.1} {:>6.1}",
+                "{name:<26} {kind:<8} {search:<13} {:>6.1} {:>6.1} {:>8.1} {:>6.1}",
                 figures.recall_5, figures.recall_10, figures.ndcg_10, figures.mrr
             );
             rows.push(json!({
@@ -147,6 +167,11 @@ fn slipped(text: &str) -> String {
         .map(|(at, word)| if at == wrong { slip.as_str() } else { word })
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// The places in the ids this bench gives its tools.
+fn numbers(ids: &[String]) -> Vec<u32> {
+    ids.iter().filter_map(|id| id.strip_prefix("tool_")?.parse().ok()).collect()
 }
 
 fn declaration(place: usize, tool: &Value) -> Value {

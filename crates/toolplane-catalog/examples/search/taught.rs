@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolplane_catalog::search::{Learned, Lesson, Notebook, Snapshot, words_of};
+use toolplane_catalog::search::{Learned, Lesson, Notebook, Recall, Snapshot, words_of};
 use toolplane_records::ids::ToolId;
 
 use crate::ask_taught;
@@ -26,8 +26,13 @@ pub(crate) fn learn<'q>(questions: impl Iterator<Item = &'q Labelled>) -> Learne
     Learned::of(notebooks.values(), HALF_LIFE_DAYS)
 }
 
+/// What was learned, on the day it was.
+pub(crate) fn recall(learned: &Learned) -> Recall<'_> {
+    learned.on(DAY)
+}
+
 /// The best tools for a question, by place.
 pub(crate) fn ask(index: &Snapshot, learned: &Learned, query: &str) -> Vec<u32> {
-    let found = ask_taught(index, learned.on(DAY), query, DEPTH);
+    let found = ask_taught(index, recall(learned), query, DEPTH);
     found.iter().filter_map(|id| id.strip_prefix("tool_")?.parse().ok()).collect()
 }

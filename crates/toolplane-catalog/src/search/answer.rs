@@ -7,6 +7,7 @@ use toolplane_records::surface::DeferredToolRef;
 
 use super::index::{Contents, KeyKind, Snapshot, key};
 use super::learned::{Recall, words_asked};
+use super::near::{self, MOST_NEAR, Nearest, fused, is_behind};
 use super::phrases::Phrases;
 use super::plan::{Plan, plan};
 use super::query::{Query, WordsQuery, parse};
@@ -42,6 +43,8 @@ pub struct Question<'a> {
     pub thesaurus: &'a Thesaurus,
     /// What use has taught; nothing without.
     pub learned: Option<Recall<'a>>,
+    /// Who knows which tools are near the question by its meaning, where somebody does.
+    pub meaning: Option<&'a dyn Nearest>,
 }
 
 /// What was found.
@@ -127,12 +130,42 @@ fn ranked(
 ) -> Answer {
     let ranking = Ranking::of(index, plan, only(surface, index), scores);
     let phrases = Phrases::new(&plan.phrases, &plan.no_phrases);
+    if let Some(nearest) = question.meaning {
+        return with_meaning(surface, index, plan, (&ranking, &phrases), nearest, question);
+    }
     let (page, more) = page(surface, index, &ranking, &phrases, question);
     let mut result = SearchResult { query_type: "keyword".to_owned(), ..SearchResult::default() };
     let next = page.last().filter(|_| more).map(|(last, entry, _)| position(*last, entry));
     (result.total_matches, result.more_matches) = total(surface, index, &ranking, &phrases, (page.len(), more));
     for (candidate, entry, reference) in page {
         push(&mut result, entry, reference, candidate.score, reasons(plan, candidate.place));
+    }
+    Answer { result, next }
+}
+
+/// The best by words and the nearest by meaning, as one order. It ends with the best of both: what is behind them is hardly meant.
+fn with_meaning(
+    surface: &impl Shown,
+    index: &Contents,
+    plan: &Plan<'_>,
+    (ranking, phrases): (&Ranking<'_>, &Phrases<'_>),
+    nearest: &dyn Nearest,
+    question: &Question<'_>,
+) -> Answer {
+    let best = Question { limit: MOST_NEAR, after: None, ..*question };
+    let (words, more) = page(surface, index, ranking, phrases, &best);
+    let all = fused(surface, index, ranking, phrases, nearest, words);
+    let mut result = SearchResult { query_type: "keyword".to_owned(), ..SearchResult::default() };
+    (result.total_matches, result.more_matches) = (all.len() as u64, more);
+    let mut behind = all.into_iter().filter(|one| question.after.is_none_or(|after| is_behind(one, after)));
+    let told: Vec<_> = behind.by_ref().take(question.limit).collect();
+    let next = told.last().filter(|_| behind.next().is_some()).map(|last| position(last.candidate, last.entry));
+    for one in told {
+        let mut why = reasons(plan, one.candidate.place);
+        if one.by_meaning {
+            why.push(near::reason());
+        }
+        push(&mut result, one.entry, one.reference, one.candidate.score, why);
     }
     Answer { result, next }
 }

@@ -18,8 +18,8 @@ use toolplane_records::ids::ToolId;
 /// A score of 1.
 pub(super) const SCORE_ONE: f64 = 65_536.0;
 /// What a name asked for is worth: more than all the words one can ask for together.
-const WHOLE_NAME: u32 = 1 << 28;
-const NAME_WITHIN: u32 = 1 << 23;
+pub(super) const WHOLE_NAME: u32 = 1 << 28;
+pub(super) const NAME_WITHIN: u32 = 1 << 23;
 
 /// A tool that fits, by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,11 @@ impl<'a> Ranking<'a> {
         best.sort_unstable_by(|a, b| self.order(*a, *b));
         best.truncate(most);
         best
+    }
+
+    /// Whether an answer may have the tool at `place`.
+    pub(super) fn allows(&self, place: u32) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.has(place))
     }
 
     /// How many tools fit of which `counts` says so; at most `most` are counted.

@@ -3,6 +3,7 @@
 mod history;
 mod language;
 mod meaning;
+mod near;
 mod pages;
 
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn library() -> Catalog {
 }
 
 fn question<'a>(text: &'a str, limit: usize, thesaurus: &'a Thesaurus) -> Question<'a> {
-    Question { text, filters: &[], limit, after: None, thesaurus, learned: None }
+    Question { text, filters: &[], limit, after: None, thesaurus, learned: None, meaning: None }
 }
 
 fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {

@@ -24,6 +24,7 @@ impl From<&records::SearchResult> for v1::SearchResult {
             more_matches: record.more_matches,
             next_page_token: record.next_page_token.clone(),
             provider_states: field::outs(&record.provider_states),
+            meaning: record.meaning.clone(),
         }
     }
 }
@@ -48,6 +49,7 @@ impl TryFrom<v1::SearchResult> for records::SearchResult {
             more_matches: message.more_matches,
             next_page_token: message.next_page_token,
             provider_states: field::list("provider_states", message.provider_states)?,
+            meaning: message.meaning,
         })
     }
 }

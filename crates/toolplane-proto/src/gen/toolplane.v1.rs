@@ -14280,6 +14280,11 @@ pub struct SearchResult {
     /// Providers that are not connected, and what they are.
     #[prost(message, repeated, tag = "15")]
     pub provider_states: ::prost::alloc::vec::Vec<ProviderStanding>,
+    /// Whether what the question means was looked at too, where a model is set up: `complete`, `partial` (not all tools have been read
+    /// by it yet) or `away` (it could not be asked; what was found was found by words); open vocabulary. Empty where it was not to be
+    /// asked.
+    #[prost(string, tag = "16")]
+    pub meaning: ::prost::alloc::string::String,
 }
 /// A tool a search found.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -14318,7 +14323,8 @@ pub struct MatchReason {
     /// The word of the tool.
     #[prost(string, tag = "2")]
     pub found: ::prost::alloc::string::String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`; open vocabulary.
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
+    /// question); open vocabulary.
     #[prost(string, tag = "3")]
     pub how: ::prost::alloc::string::String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`.

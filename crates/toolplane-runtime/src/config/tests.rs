@@ -137,6 +137,16 @@ fn rules_between_keys_hold() {
     check("[executor]\nworker_id = \"a b\"\n", &[], "`executor.worker_id`: `a b` contains ' '");
     let key = "surface.search.learning.half_life_days";
     check("[surface.search.learning]\nhalf_life_days = 0\n", &[], &format!("`{key}`: `0` is not between 1 and 3650"));
+    for (key, value, range) in [
+        ("words_weight", 1_001, "0 and 1000"),
+        ("meaning_weight", 1_001, "0 and 1000"),
+        ("least_similarity", 101, "0 and 100"),
+        ("patience_ms", 0, "1 and 60000"),
+        ("threads", 65, "1 and 64"),
+    ] {
+        let told = format!("`surface.search.meaning.{key}`: `{value}` is not between {range}");
+        check(&format!("[surface.search.meaning]\n{key} = {value}\n"), &[], &told);
+    }
     load("[peers]\nsurface = \"http://[::1]:1\"\ntoken_file = \"t\"\n", &[]).expect("clear text on loopback");
 }
 

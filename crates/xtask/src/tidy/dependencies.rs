@@ -14,8 +14,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-proto", &["toolplane-forms", "toolplane-records"]),
     // What texts about tools, commands, paths and hosts mean: defined once, for all code that reads such texts.
     ("toolplane-matching", &["toolplane-records"]),
-    // What a declaration may have taken out of outputs is said by cleaning.
-    ("toolplane-catalog", &["toolplane-cleaning", "toolplane-matching", "toolplane-records"]),
+    // Texts and vectors alone.
+    ("toolplane-meaning", &[]),
+    // What a declaration may have taken out of outputs is said by cleaning; how two orders become one, by meaning.
+    ("toolplane-catalog", &["toolplane-cleaning", "toolplane-matching", "toolplane-meaning", "toolplane-records"]),
     ("toolplane-cleaning", &["toolplane-records"]),
     ("toolplane-evidence", &["toolplane-records"]),
     // A call in the forms of other protocols: who shows it, and over what, is for those that use it.
@@ -108,6 +110,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-backend",
             "toolplane-catalog",
             "toolplane-mcp",
+            "toolplane-meaning",
             "toolplane-metrics",
             "toolplane-openapi",
             "toolplane-proto",

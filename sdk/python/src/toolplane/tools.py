@@ -108,6 +108,8 @@ class Matches(list[Found]):
     """Names asked for with `select:` that several tools have, and some of these."""
     pending_providers: Sequence[str] = ()
     """Providers that are still connecting; their tools may come."""
+    meaning: str = ""
+    """Whether the cluster looked at what the question means: `complete`, `partial`, `away`, or nothing where it was not to."""
 
     @classmethod
     def of(cls, result: search_pb2.SearchResult) -> Matches:
@@ -120,6 +122,7 @@ class Matches(list[Found]):
         matches.missing = tuple(result.missing_names)
         matches.ambiguous = {one.name: tuple(one.candidates) for one in result.ambiguous_names}
         matches.pending_providers = tuple(result.pending_providers)
+        matches.meaning = result.meaning
         return matches
 
 
@@ -181,6 +184,8 @@ SynonymsList = list[Synonyms]
 def _reason(reason: search_pb2.MatchReason) -> str:
     if reason.how == "word":
         return reason.asked
+    if reason.how == "meaning":
+        return "what it means"
     if reason.how in ("name", "name_within"):
         return "its name"
     if reason.how == "use":

@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 use toolplane_runtime::ApiError;
 
+use crate::meaning::Meaning;
 use crate::providers::Looks;
 use crate::registry::Registry;
 
@@ -13,6 +14,8 @@ pub(crate) struct SurfaceApi {
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
+    /// What questions mean, where a model is set up.
+    pub(crate) meaning: Option<Meaning>,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.

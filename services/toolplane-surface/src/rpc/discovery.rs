@@ -16,11 +16,15 @@ use super::api::SurfaceApi;
 use super::encode;
 use crate::error::of_field;
 use crate::learning::today;
+use crate::meaning::Asked;
 use crate::providers::HIDDEN_SURFACE;
 use crate::surfaces::{Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
+/// The orders a page token can be of.
+const WORDS: &str = "words";
+const MEANING: &str = "meaning";
 const DEFAULT_MATCHES: usize = 10;
 const MAX_MATCHES: usize = 100;
 const MAX_NAMES: usize = 100;
@@ -49,24 +53,27 @@ pub(super) async fn search(
     };
     let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
     let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
+    let asked = match &api.meaning {
+        Some(meaning) => meaning.ask(&tenant, &request.query).await,
+        None => Asked::Not,
+    };
+    let meaning = asked.nearest();
+    let after = after.map(|(position, by_meaning)| same_order(position, by_meaning, meaning.is_some())).transpose()?;
     let thesaurus = api.registry.0.thesauri.of_tenant(&tenant);
     let learned = if request.without_use { None } else { api.registry.0.learning.of_tenant(&tenant) };
     let learned = learned.as_ref().map(|learned| learned.on(today()));
-    let question = Question {
-        text: &request.query,
-        filters: &filters,
-        limit,
-        after: after.as_ref(),
-        thesaurus: &thesaurus,
-        learned,
-    };
+    let text = &request.query;
+    let thesaurus = &thesaurus;
+    let question = Question { text, filters: &filters, limit, after: after.as_ref(), thesaurus, learned, meaning };
     let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
     if !request.without_use {
         api.registry.0.learning.found(&caller, &id, &result);
     }
     if let Some(next) = next {
-        result.next_page_token = page::token(&scope, &format!("{} {}", next.score, next.tool_id));
+        let order = if meaning.is_some() { MEANING } else { WORDS };
+        result.next_page_token = page::token(&scope, &format!("{order} {} {}", next.score, next.tool_id));
     }
+    asked.word(api.registry.tenant(&tenant).catalog.read().len()).clone_into(&mut result.meaning);
     // A tool may bring much of its own; the names of all matches are told anyway.
     let refs = result.refs.iter().map(v1::DeferredToolRef::from);
     let told = page::fill(refs, result.refs.len(), v1::DeferredToolRef::encoded_len).len();
@@ -102,12 +109,25 @@ fn filters(request: &v1::SearchToolsRequest) -> Result<Vec<Filter>, ApiError> {
     Ok(filters)
 }
 
-/// The position in a token this process made.
-fn position(text: &str) -> Result<Position, ApiError> {
-    let parts = text.split_once(' ').and_then(|(score, id)| Some((score.parse().ok()?, ToolId::parse(id).ok()?)));
-    let (score, tool_id) =
-        parts.ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list"))?;
-    Ok(Position { score, tool_id })
+/// The position in a token a process of this role made, and whether its list was ordered by meaning too.
+fn position(text: &str) -> Result<(Position, bool), ApiError> {
+    let read = || {
+        let (order, position) = text.split_once(' ')?;
+        let (score, id) = position.split_once(' ')?;
+        let position = Position { score: score.parse().ok()?, tool_id: ToolId::parse(id).ok()? };
+        matches!(order, WORDS | MEANING).then_some((position, order == MEANING))
+    };
+    read().ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list"))
+}
+
+/// The position, when the list has the order it is a position of.
+fn same_order(position: Position, by_meaning: bool, now: bool) -> Result<Position, ApiError> {
+    if by_meaning == now {
+        return Ok(position);
+    }
+    let rule =
+        "is of a list in another order: the embedding model has come or gone since; ask for the first page again";
+    Err(ApiError::invalid_argument("page_token", rule))
 }
 
 pub(super) async fn load(

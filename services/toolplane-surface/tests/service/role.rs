@@ -37,6 +37,7 @@ pub(crate) fn options() -> SurfaceOptions {
         starter_synonyms: true,
         learning: LearningOptions { enabled: true, half_life_days: 30, every: Duration::from_millis(20) },
         unused_after: None,
+        meaning: None,
     }
 }
 

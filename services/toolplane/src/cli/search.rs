@@ -107,6 +107,13 @@ pub(crate) async fn search(
     for one in result.provider_states.iter().filter(away) {
         out.note(&format!("provider `{}` is {}", one.provider_id, word(one.state().as_str_name(), "PROVIDER_STATE_")))?;
     }
+    match result.meaning.as_str() {
+        "partial" => {
+            out.note("the embedding model has not read all tools yet: more may be found by what they mean later")?
+        }
+        "away" => out.note("the embedding model does not answer: found by words alone")?,
+        _ => {}
+    }
     if !result.next_page_token.is_empty() {
         out.note(&format!("go on with `--page {}`", result.next_page_token))?;
     }
@@ -140,6 +147,7 @@ fn reason(why: &v1::MatchReason) -> String {
     let (asked, found) = (&why.asked, &why.found);
     let what = match why.how.as_str() {
         "name" => return "its name".to_owned(),
+        "meaning" => return "what it means".to_owned(),
         "name_within" => return "its name is in the query".to_owned(),
         "use" if why.times > 1 => return format!("{asked}: led here {} times", why.times),
         "use" => return format!("{asked}: led here once"),

@@ -42,7 +42,8 @@ fn learned(lessons: &[Lesson]) -> Learned {
 fn found(learned: &Learned, day: u32, text: &str) -> Vec<FoundTool> {
     let (tools, thesaurus) = (office(), Thesaurus::empty());
     let learned = Some(learned.on(day));
-    let question = Question { text, filters: &[], limit: 10, after: None, thesaurus: &thesaurus, learned };
+    let question =
+        Question { text, filters: &[], limit: 10, after: None, thesaurus: &thesaurus, learned, meaning: None };
     search(&Everything::default(), &tools.index().snapshot(), &question).unwrap().result.found
 }
 

@@ -393,5 +393,6 @@ fn search() -> SearchResult {
         more_matches: true,
         next_page_token: "00ff".to_owned(),
         provider_states: vec![ProviderStanding { provider_id: "tracker".to_owned(), state: ProviderState::Pending }],
+        meaning: "partial".to_owned(),
     }
 }

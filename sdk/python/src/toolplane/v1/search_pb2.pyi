@@ -25,7 +25,7 @@ SYNONYM_ORIGIN_CONFIGURED: SynonymOrigin
 SYNONYM_ORIGIN_ADDED: SynonymOrigin
 
 class SearchResult(_message.Message):
-    __slots__ = ("schema_version", "query", "query_type", "matches", "total_deferred_tools", "pending_providers", "missing_names", "next_action", "refs", "found", "ambiguous_names", "total_matches", "more_matches", "next_page_token", "provider_states")
+    __slots__ = ("schema_version", "query", "query_type", "matches", "total_deferred_tools", "pending_providers", "missing_names", "next_action", "refs", "found", "ambiguous_names", "total_matches", "more_matches", "next_page_token", "provider_states", "meaning")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class SearchResult(_message.Message):
     MORE_MATCHES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_STATES_FIELD_NUMBER: _ClassVar[int]
+    MEANING_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     query: str
     query_type: str
@@ -56,7 +57,8 @@ class SearchResult(_message.Message):
     more_matches: bool
     next_page_token: str
     provider_states: _containers.RepeatedCompositeFieldContainer[ProviderStanding]
-    def __init__(self, schema_version: _Optional[str] = ..., query: _Optional[str] = ..., query_type: _Optional[str] = ..., matches: _Optional[_Iterable[str]] = ..., total_deferred_tools: _Optional[int] = ..., pending_providers: _Optional[_Iterable[str]] = ..., missing_names: _Optional[_Iterable[str]] = ..., next_action: _Optional[str] = ..., refs: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., found: _Optional[_Iterable[_Union[FoundTool, _Mapping]]] = ..., ambiguous_names: _Optional[_Iterable[_Union[AmbiguousName, _Mapping]]] = ..., total_matches: _Optional[int] = ..., more_matches: bool = ..., next_page_token: _Optional[str] = ..., provider_states: _Optional[_Iterable[_Union[ProviderStanding, _Mapping]]] = ...) -> None: ...
+    meaning: str
+    def __init__(self, schema_version: _Optional[str] = ..., query: _Optional[str] = ..., query_type: _Optional[str] = ..., matches: _Optional[_Iterable[str]] = ..., total_deferred_tools: _Optional[int] = ..., pending_providers: _Optional[_Iterable[str]] = ..., missing_names: _Optional[_Iterable[str]] = ..., next_action: _Optional[str] = ..., refs: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., found: _Optional[_Iterable[_Union[FoundTool, _Mapping]]] = ..., ambiguous_names: _Optional[_Iterable[_Union[AmbiguousName, _Mapping]]] = ..., total_matches: _Optional[int] = ..., more_matches: bool = ..., next_page_token: _Optional[str] = ..., provider_states: _Optional[_Iterable[_Union[ProviderStanding, _Mapping]]] = ..., meaning: _Optional[str] = ...) -> None: ...
 
 class FoundTool(_message.Message):
     __slots__ = ("tool_id", "name", "title", "description", "score", "why", "loading_state", "next_action")

@@ -218,6 +218,7 @@ fn reason(why: &v1::MatchReason) -> Value {
         "word" => why.asked.as_str().into(),
         "name" | "name_within" => "its name".into(),
         "use" => format!("{} (used)", why.asked).into(),
+        "meaning" => "what it means".into(),
         how => format!("{} ~ {} ({how})", why.asked, why.found).into(),
     }
 }

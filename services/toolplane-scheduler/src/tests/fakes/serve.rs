@@ -125,6 +125,10 @@ impl SurfaceService for Fakes {
         search_tools(v1::SearchToolsRequest) -> v1::SearchToolsResponse;
         load_tools(v1::LoadToolsRequest) -> v1::LoadToolsResponse;
         unload_tools(v1::UnloadToolsRequest) -> v1::UnloadToolsResponse;
+        list_synonyms(v1::ListSynonymsRequest) -> v1::ListSynonymsResponse;
+        add_synonyms(v1::AddSynonymsRequest) -> v1::AddSynonymsResponse;
+        remove_synonyms(v1::RemoveSynonymsRequest) -> v1::RemoveSynonymsResponse;
+        forget_use(v1::ForgetUseRequest) -> v1::ForgetUseResponse;
         list_events(v1::ListEventsRequest) -> v1::ListEventsResponse;
     }
 }

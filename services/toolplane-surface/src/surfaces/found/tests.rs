@@ -22,7 +22,8 @@ impl House {
     async fn open() -> Self {
         let store = Arc::new(Deaf::default());
         let patience = Duration::from_millis(500);
-        let registry = Registry::open(store.clone(), patience, Thesauri::default(), Learning::default()).await.unwrap();
+        let registry =
+            Registry::open(store.clone(), patience, Thesauri::default(), Learning::default(), None).await.unwrap();
         let tool = serde_json::from_value(json!({ "declaration": {
             "tool_id": "a", "namespace": "test", "name": "a", "description": "does something",
             "lifecycle": "available", "tool_kind": "native_tool",
@@ -44,8 +45,15 @@ impl House {
 
     async fn search(&self, surface: &SurfaceId) {
         let thesaurus = Thesaurus::empty();
-        let question =
-            Question { text: "something", filters: &[], limit: 10, after: None, thesaurus: &thesaurus, learned: None };
+        let question = Question {
+            text: "something",
+            filters: &[],
+            limit: 10,
+            after: None,
+            thesaurus: &thesaurus,
+            learned: None,
+            meaning: None,
+        };
         let answer = self.registry.search(&self.tenant, surface, &question).await.unwrap();
         assert_eq!(answer.result.found.len(), 1);
     }

@@ -56,6 +56,12 @@ export interface SearchResult {
   nextPageToken: string;
   /** Providers that are not connected, and what they are. */
   providerStates: ProviderStanding[];
+  /**
+   * Whether what the question means was looked at too, where a model is set up: `complete`, `partial` (not all tools have been read
+   * by it yet) or `away` (it could not be asked; what was found was found by words); open vocabulary. Empty where it was not to be
+   * asked.
+   */
+  meaning: string;
 }
 
 /** A tool a search found. */
@@ -84,7 +90,10 @@ export interface MatchReason {
   asked: string;
   /** The word of the tool. */
   found: string;
-  /** `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name` or `name_within`; open vocabulary. */
+  /**
+   * `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
+   * question); open vocabulary.
+   */
   how: string;
   /** Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`. */
   fields: string[];
@@ -139,6 +148,7 @@ function createBaseSearchResult(): SearchResult {
     moreMatches: false,
     nextPageToken: "",
     providerStates: [],
+    meaning: "",
   };
 }
 
@@ -194,6 +204,9 @@ export const SearchResult: MessageFns<SearchResult> = {
     }
     for (const v of message.providerStates) {
       ProviderStanding.encode(v!, writer.uint32(122).fork()).join();
+    }
+    if (message.meaning !== "") {
+      writer.uint32(130).string(message.meaning);
     }
     return writer;
   },
@@ -331,6 +344,14 @@ export const SearchResult: MessageFns<SearchResult> = {
             message.providerStates.push(ProviderStanding.decode(reader, reader.uint32()));
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.meaning = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -367,6 +388,7 @@ export const SearchResult: MessageFns<SearchResult> = {
     message.moreMatches = object.moreMatches ?? false;
     message.nextPageToken = object.nextPageToken ?? "";
     message.providerStates = object.providerStates?.map((e) => ProviderStanding.fromPartial(e)) || [];
+    message.meaning = object.meaning ?? "";
     return message;
   },
 };
