@@ -182,6 +182,9 @@ fn wrappers_come_off() {
     }
     for text in [
         "env rm x",
+        "time A=1 rm x",
+        "time -p A=1 B=2 bash -c 'rm x'",
+        "time A=$b rm x",
         "env -i A=1 B=2 rm x",
         "env -u A -- rm x",
         "env - rm x",
@@ -202,6 +205,10 @@ fn wrappers_come_off() {
     ] {
         assert!(listed(text).iter().any(|command| command == "rm x"), "{text}: {:?}", listed(text));
     }
+    assert!(
+        parse("time A=1 rm x").parts().count() > 1,
+        "the command is another one with its variables: both must be allowed"
+    );
     check("ls | xargs rm", &["ls", "xargs rm", "rm ..."]);
     check("ls | xargs -0 -n 1 -I % rm %", &["ls", "xargs -0 -n 1 -I % rm %", "rm %"]);
     check("xargs -d '\\n' -P4 rm", &["xargs -d \\n -P4 rm", "rm ..."]);

@@ -57,8 +57,10 @@ pub(super) fn unwrap(name: &str, command: &SimpleCommand) -> Unwrapped {
     if at >= words.len() {
         return Unwrapped::No;
     }
+    // With variables of its own the inner command is not the one a rule may allow by its words.
+    let through = grammar.through && env.is_empty();
     let completed = (name == "xargs").then(|| replaced_mark(&words[1..at]));
-    Unwrapped::Inner { at, env, through: grammar.through, completed }
+    Unwrapped::Inner { at, env, through, completed }
 }
 
 /// `env -S` makes a command of a text, written in any of its ways; none when it is not used.

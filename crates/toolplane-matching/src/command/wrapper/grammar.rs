@@ -37,7 +37,15 @@ pub(super) const GRAMMARS: &[Grammar] = &[
     Grammar { name: "nice", values: "n", attached: "0123456789", long: &["adjustment="], through: true, ..NONE },
     Grammar { name: "nohup", through: true, ..NONE },
     Grammar { name: "stdbuf", values: "ioe", long: &["input=", "output=", "error="], through: true, ..NONE },
-    Grammar { name: "time", flags: "pqv", long: &["portability", "verbose", "quiet"], through: true, ..NONE },
+    // The word of the shell, behind which a command begins as it does anywhere; the program takes no assignments.
+    Grammar {
+        name: "time",
+        flags: "pqv",
+        long: &["portability", "verbose", "quiet"],
+        assigns: true,
+        through: true,
+        ..NONE
+    },
     Grammar {
         name: "ionice",
         flags: "t",
