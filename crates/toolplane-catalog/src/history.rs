@@ -12,6 +12,8 @@ use crate::traits::Traits;
 
 /// Most declarations that are remembered.
 const MAX_VERSIONS: usize = 32;
+/// Most declarations with the schema, the name and the traits of a later one that are remembered with it.
+const MAX_ALIKE: usize = 256;
 /// Most bytes of schemas that are remembered; of older ones only the digest is.
 const MAX_SCHEMA_BYTES: u64 = 64 * 1024;
 
@@ -42,6 +44,10 @@ struct Version {
     /// What surfaces looked at then, where it is not what they look at in the declaration after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     traits: Option<Box<Traits>>,
+    /// Declarations before it that say the same of what agents and surfaces look at, as where a description changed: the digest of each, and
+    /// the revision it came at; the latest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    alike: Vec<(Digest, u64)>,
 }
 
 /// A declaration a tool had.
@@ -110,7 +116,7 @@ impl History {
     pub(crate) fn after(&self, before: &CatalogEntry, traits: &Traits) -> Self {
         let (registration, digest) = (before.tool.registration(), before.tool.digest());
         let schema = registration.model_schema();
-        let latest = Version {
+        let mut latest = Version {
             digest,
             schema_digest: schema_digest(schema),
             schema: schema.cloned(),
@@ -118,9 +124,18 @@ impl History {
             name: registration.declaration.full_name(),
             from: before.since.declared,
             traits: (*before.traits != *traits).then(|| Box::new(Traits::clone(&before.traits))),
+            alike: Vec::new(),
+        };
+        let older = match self.0.split_first() {
+            Some((one, older)) if one.says_the_same(&latest) => {
+                let alike = std::iter::once((one.digest, one.from)).chain(one.alike.iter().copied());
+                latest.alike = alike.take(MAX_ALIKE).collect();
+                older
+            }
+            _ => &self.0[..],
         };
         // A declaration that comes back is found by its latest time alone, so its schema is kept once.
-        let older = self.0.iter().map(|version| match version.digest == digest {
+        let older = older.iter().map(|version| match version.digest == digest {
             true => Version { schema: None, ..version.clone() },
             false => version.clone(),
         });
@@ -149,6 +164,9 @@ impl History {
             if version.from <= revision {
                 return Some(Past { digest: version.digest, name: &version.name, traits });
             }
+            if let Some((digest, _)) = version.alike.iter().find(|(_, from)| *from <= revision) {
+                return Some(Past { digest: *digest, name: &version.name, traits });
+            }
         }
         None
     }
@@ -158,7 +176,7 @@ impl History {
         if known == digest {
             return Drift::None;
         }
-        let Some(version) = self.0.iter().find(|version| version.digest == *known) else { return Drift::Forgotten };
+        let Some(version) = self.0.iter().find(|version| version.is_known_as(known)) else { return Drift::Forgotten };
         let schema = now.model_schema();
         if version.schema_digest == schema_digest(schema) {
             return Drift::None;
@@ -168,6 +186,17 @@ impl History {
         }
         let before = version.schema.as_ref().map(JsonPayload::to_value);
         Drift::Changed(differences(before.as_ref(), schema.map(JsonPayload::to_value).as_ref()))
+    }
+}
+
+impl Version {
+    /// Whether who knew this one would notice nothing of the one right after it.
+    fn says_the_same(&self, after: &Self) -> bool {
+        self.traits.is_none() && (self.schema_digest, &self.name) == (after.schema_digest, &after.name)
+    }
+
+    fn is_known_as(&self, digest: &Digest) -> bool {
+        self.digest == *digest || self.alike.iter().any(|(alike, _)| alike == digest)
     }
 }
 

@@ -118,6 +118,24 @@ fn a_tool_that_comes_back_is_loaded_as_it_was() {
 }
 
 #[test]
+fn a_tool_whose_description_changes_every_day_is_not_loaded_again() {
+    let told = |day: u32| {
+        let mut one = tool("a", "one");
+        one.declaration.description = format!("of day {day}");
+        one
+    };
+    let mut catalog = catalog(&[told(0)]);
+    let surface = make(&catalog, &request());
+    let known = catalog.get(&ToolId::from_trusted("tool_a_one")).unwrap().tool.digest();
+    (1..200).for_each(|day| register(&mut catalog, told(day)));
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
+    assert_eq!(catalog.get(&ToolId::from_trusted("tool_a_one")).unwrap().since(&known), Drift::None);
+    // What is remembered has its bound.
+    (200..400).for_each(|day| register(&mut catalog, told(day)));
+    assert_eq!(catalog.get(&ToolId::from_trusted("tool_a_one")).unwrap().since(&known), Drift::Forgotten);
+}
+
+#[test]
 fn what_is_loaded_by_the_rules_is_known_by_the_declaration_of_then() {
     let one = |kind: &str| with_schema("one", json!({ "type": "object", "properties": { "n": { "type": kind } } }));
     let mut catalog = catalog(&[one("string")]);
