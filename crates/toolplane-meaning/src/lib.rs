@@ -13,6 +13,7 @@ mod fuse;
 #[cfg(feature = "model")]
 mod model;
 mod quantised;
+mod signs;
 mod vectors;
 
 pub use embedder::{EmbedError, Embedder, ModelId};
