@@ -102,7 +102,7 @@ fn read(
     wanted.pinned = request.pinned;
     wanted.producer = request.producer;
     wanted.tool_refs = request.tool_refs;
-    wanted.namespaces = request.namespaces;
+    wanted.namespaces = none_empty("namespaces", request.namespaces)?;
     wanted.criteria = asked.criteria()?;
     wanted.load = request.load;
     let blocked = request.blocked.into_iter();
@@ -167,6 +167,14 @@ pub(super) async fn get(
     Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
 }
 
+/// The words of a list, none of which may be empty: it would choose nothing.
+fn none_empty(field: &str, words: Vec<String>) -> Result<Vec<String>, ApiError> {
+    match words.iter().position(|word| word.trim().is_empty()) {
+        Some(index) => Err(ApiError::invalid_argument(format!("{field}[{index}]"), "is empty")),
+        None => Ok(words),
+    }
+}
+
 pub(super) async fn extend(
     api: &SurfaceApi,
     request: Request<v1::ExtendSurfaceRequest>,
@@ -181,9 +189,7 @@ pub(super) async fn extend(
         let rule = format!("and what else is to be added are {all} names and words; 1 to {MAX_ADDED} are allowed");
         return Err(ApiError::invalid_argument("tool_refs", rule));
     }
-    if let Some(index) = namespaces.iter().position(|namespace| namespace.is_empty()) {
-        return Err(ApiError::invalid_argument(format!("namespaces[{index}]"), "is empty"));
-    }
+    let namespaces = none_empty("namespaces", namespaces)?;
     let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load };
     let selection = by.selection();
     let (held, loaded) = api.registry.extend(tenant.clone(), id, by).await?;

@@ -43,6 +43,11 @@ async fn tools_are_chosen_by_what_they_are_also_later_and_after_a_restart() {
         ),
         (v1::CreateSurfaceRequest { kinds: words(&["mcp"]), ..wanted.clone() }, "`kinds[0]`", "mcp_tool"),
         (v1::CreateSurfaceRequest { tags: words(&[""]), ..wanted.clone() }, "`tags[0]`", "is empty"),
+        (
+            v1::CreateSurfaceRequest { namespaces: words(&["files", " "]), ..wanted.clone() },
+            "`namespaces[1]`",
+            "is empty",
+        ),
         (v1::CreateSurfaceRequest { providers: words(&["p"; 101]), ..wanted.clone() }, "`providers`", "at most 100"),
     ];
     for (request, field, rule) in wrong {

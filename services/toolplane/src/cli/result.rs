@@ -241,6 +241,9 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         (R::DiscoverToolFirst, _) if error.error_code == codes::SURFACE_RETIRED.as_str() => {
             Some("the tool was retired for good: find another one with `toolplane search`")
         }
+        (R::DiscoverToolFirst, _) if error.error_code == "surface.not_selected" => {
+            Some("call it in a surface that has it: `toolplane surface extend`, or `toolplane surface create`")
+        }
         (other, _) => next_step(other),
     };
     effects.map(str::to_owned).into_iter().chain(step.map(|step| format!("what to do: {step}"))).collect()
