@@ -42,7 +42,7 @@ impl Used {
         Bytes::from(serde_json::to_vec(&Self { at: keys::score(at) }).unwrap_or_default())
     }
 
-    /// What is unreadable is a use now: it is written anew, and the surface stays.
+    /// What is unreadable is a use now: the surface stays.
     fn read(stored: &Versioned, now: Timestamp) -> Self {
         serde_json::from_slice(&stored.bytes).unwrap_or(Self { at: keys::score(now) })
     }

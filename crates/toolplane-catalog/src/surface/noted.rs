@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{OutdatedTool, SurfaceOutdated};
 
-use super::difference::{DifferenceKind, ToolDifference};
+use super::difference::{DifferenceKind, Sight, ToolDifference};
 use super::indexed::IndexedSurface;
 use super::moment::Moment;
 use super::watching::{Progress, SurfaceWatcher};
@@ -80,6 +80,10 @@ impl CatalogDifference {
     }
 
     fn take(&mut self, tool: &ToolDifference) {
+        // It is not shown, and whether it was is too long ago to be known: nothing that could be counted.
+        if tool.before == Sight::Unknown && !matches!(tool.now, Sight::Shown(_)) {
+            return;
+        }
         *match tool.kind() {
             DifferenceKind::Added => &mut self.added,
             DifferenceKind::Removed => &mut self.removed,

@@ -361,6 +361,21 @@ fn a_pinned_surface_stays_what_it_was_and_says_what_it_misses() {
     assert_eq!(shown(&again, &catalog), "moved.three a.two | ");
 }
 
+#[test]
+fn a_pinned_surface_misses_no_tool_that_was_never_in_it_however_often_it_changes() {
+    let kinds = ["string", "integer"];
+    let elsewhere = |kind: &str| {
+        let mut other = with_schema("other", json!({ "type": "object", "properties": { "n": { "type": kind } } }));
+        other.declaration.namespace = "elsewhere".into();
+        other
+    };
+    let mut catalog = catalog(&[tool("a", "one"), elsewhere("boolean")]);
+    let only = SurfaceRequest { pinned: true, namespaces: strings(&["a"]), ..request() };
+    let pinned = make(&catalog, &only);
+    (0..40).for_each(|n| register(&mut catalog, elsewhere(kinds[n % 2])));
+    assert_eq!(outdated(&pinned.indexed, &catalog), None);
+}
+
 /// A tool with a tag, a risk and a capability.
 fn marked(namespace: &str, name: &str, tag: &str, risk: &str) -> Registration {
     let mut tool = tool_json(namespace, name);
