@@ -14,6 +14,8 @@ pub use patterns::{EVENTS, Kind, Named, PatternId, Patterns, kind_of};
 const SHORTEST: usize = 6;
 /// How many bytes a place is looked up by.
 const MARK: usize = 4;
+/// How far apart bytes are looked up: of a part of the shortest length one mark at least is looked for, whatever it begins at.
+const STEP: usize = SHORTEST - MARK + 1;
 /// Places of the table of a pattern; also bounds what of it can be found again.
 const PLACES: usize = 1024;
 /// Nothing of the pattern is marked so.
@@ -48,26 +50,31 @@ impl Pattern {
         &self.bytes
     }
 
-    /// Adds to `out` in what `bytes` differ from this.
-    pub fn write(&self, bytes: &[u8], out: &mut Vec<u8>) {
+    /// Adds to `out` in what `bytes` differ from this, as long as that takes at most `most` bytes; says whether it does.
+    pub fn write(&self, bytes: &[u8], most: usize, out: &mut Vec<u8>) -> bool {
+        let most = out.len().saturating_add(most);
         let (mut at, mut own, mut expected) = (0, 0, 0);
-        while at < bytes.len() {
-            let Some((place, length)) = self.find(bytes, at, expected + (at - own)) else {
-                at += 1;
+        while let Some(mark) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            let Some(found) = self.find(bytes, own, at, *mark, expected + (at - own)) else {
+                at += STEP;
+                if out.len() + (at - own) > most.saturating_add(STEP) {
+                    return false;
+                }
                 continue;
             };
-            put(out, at - own);
-            out.extend_from_slice(&bytes[own..at]);
-            put(out, length);
-            let moved = place as i64 - (expected + at - own) as i64;
+            put(out, found.at - own);
+            out.extend_from_slice(&bytes[own..found.at]);
+            put(out, found.length);
+            let moved = found.place as i64 - (expected + found.at - own) as i64;
             put(out, ((moved << 1) ^ (moved >> 63)) as usize);
-            (at, expected) = (at + length, place + length);
+            (at, expected) = (found.at + found.length, found.place + found.length);
             own = at;
         }
-        if own < at {
-            put(out, at - own);
+        if own < bytes.len() {
+            put(out, bytes.len() - own);
             out.extend_from_slice(&bytes[own..]);
         }
+        out.len() <= most
     }
 
     /// The bytes that `written` says, `length` of them; nothing when it does not say so many.
@@ -94,22 +101,36 @@ impl Pattern {
         (bytes.len() == length).then_some(bytes)
     }
 
-    /// Where the pattern goes on as `bytes` do from `at` on, and for how long: where it is expected to, or anywhere.
-    fn find(&self, bytes: &[u8], at: usize, expected: usize) -> Option<(usize, usize)> {
-        let rest = &bytes[at..];
-        let mark = rest.first_chunk::<MARK>()?;
+    /// Where the pattern has what `bytes` have around `at`, and nothing before `own`: where it is expected to, or anywhere.
+    #[inline]
+    fn find(&self, bytes: &[u8], own: usize, at: usize, mark: [u8; MARK], expected: usize) -> Option<Found> {
         let same = |place: usize| {
             let other = self.bytes.get(place..)?;
-            // Most places are none, and this is asked for every byte: a look at four of them says so.
-            let length = if other.first_chunk() == Some(mark) { common(rest, other) } else { 0 };
-            (length >= SHORTEST).then_some((place, length))
+            // Most places are none, and this is asked again and again: a look at four bytes says so.
+            if other.first_chunk() != Some(&mark) {
+                return None;
+            }
+            let ahead = common(&bytes[at..], other);
+            let before = bytes[own..at].iter().rev().zip(self.bytes[..place].iter().rev());
+            let back = before.take(STEP - 1).take_while(|(one, other)| one == other).count();
+            let found = Found { at: at - back, place: place - back, length: back + ahead };
+            (found.length >= SHORTEST).then_some(found)
         };
         let marked = || {
-            let place = self.places[hash(*mark)];
+            let place = self.places[hash(mark)];
             (place != NONE).then(|| same(usize::from(place))).flatten()
         };
         same(expected).or_else(marked)
     }
+}
+
+/// A part that a pattern has, too.
+struct Found {
+    /// Where it begins in the bytes.
+    at: usize,
+    /// Where it begins in the pattern.
+    place: usize,
+    length: usize,
 }
 
 impl fmt::Debug for Pattern {
@@ -165,7 +186,10 @@ mod tests {
 
     fn there_and_back(pattern: &[u8], bytes: &[u8]) -> usize {
         let (pattern, mut written) = (Pattern::new(pattern).unwrap(), Vec::new());
-        pattern.write(bytes, &mut written);
+        assert!(pattern.write(bytes, usize::MAX, &mut written));
+        let (most, mut again) = (written.len(), Vec::new());
+        assert!(pattern.write(bytes, most, &mut again) && again == written);
+        assert!(most == 0 || !pattern.write(bytes, most - 1, &mut Vec::new()));
         assert_eq!(pattern.read(&written, bytes.len()).as_deref(), Some(bytes));
         // Whatever is cut off or changed is read as something or as nothing, and never as more than was asked for.
         for end in 0..written.len() {

@@ -214,8 +214,7 @@ fn without_texts(bytes: &[u8], values: impl IntoIterator<Item = Range<usize>>) -
 /// Whether what differs takes at most three fifths; it is in `out` then.
 fn is_like(pattern: &Pattern, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
-    pattern.write(bytes, out);
-    out.len() * 5 <= bytes.len() * 3
+    pattern.write(bytes, bytes.len() * 3 / 5, out)
 }
 
 #[cfg(test)]
