@@ -2,6 +2,7 @@
 
 mod groups;
 mod names;
+mod prepared;
 #[cfg(test)]
 mod tests;
 
@@ -19,13 +20,14 @@ pub use self::groups::Group;
 use self::groups::Groups;
 pub(crate) use self::names::own_names;
 use self::names::{Claims, ToolNames};
+pub use self::prepared::Prepared;
 use crate::history::{Drift, History, Past, Since};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::index::SearchIndex;
 use crate::similar::NameIndex;
 use crate::traits::Traits;
-use crate::validate::{Checked, validate, validate_stored};
+use crate::validate::{Checked, validate};
 use crate::violations::Violations;
 
 /// What a change does to a tool.
@@ -162,7 +164,7 @@ pub enum Lookup<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing<'a> {
     catalog: &'a Catalog,
-    ids: &'a BTreeSet<ToolId>,
+    ids: &'a [ToolId],
 }
 
 impl<'a> Sharing<'a> {
@@ -281,7 +283,8 @@ impl Catalog {
     }
 
     /// Puts a planned change into effect.
-    pub fn apply(&mut self, change: CatalogChange) {
+    pub fn apply(&mut self, change: impl Into<Prepared>) {
+        let Prepared { change, traits, words } = change.into();
         if change.kind == ChangeKind::Unchanged {
             return;
         }
@@ -298,32 +301,27 @@ impl Catalog {
         Arc::make_mut(&mut self.similar).put(&change.tool);
         self.changes += change.revision;
         self.newest = self.newest.max(change.since.declared);
-        let traits = self.groups.put(Traits::of(registration), change.since.traits, &tool_id);
+        let traits = self.groups.put(traits, change.since.traits, &tool_id);
         let CatalogChange { kind: _, tool, revision, history, since } = change;
         let entry = CatalogEntry { tool, revision, history, since, traits };
-        self.index.insert(entry.clone());
+        self.index.put(entry.clone(), &words);
         self.entries.insert(tool_id, entry);
     }
 
-    /// Brings back a tool that was registered before, at the revisions and with the history it had.
+    /// Brings back a tool that was registered before.
     ///
-    /// It is checked again: what was stored under wider limits or collides with what is there is refused.
-    pub fn restore(
-        &mut self,
-        registration: &Registration,
-        revision: u64,
-        history: History,
-        since: Since,
-    ) -> Result<(), Vec<FieldViolation>> {
-        let tool = validate_stored(registration, &self.limits)?;
+    /// # Errors
+    ///
+    /// The names that lead to other tools here.
+    pub fn restore(&mut self, stored: Prepared) -> Result<(), Vec<FieldViolation>> {
+        let registration = stored.change.tool.registration();
         let mut claims = Claims::over(&self.names);
         claims.release(&registration.declaration.tool_id);
         let collisions = claims.claim(registration);
         if !collisions.is_empty() {
             return Err(collisions);
         }
-        let history = Arc::new(history);
-        self.apply(CatalogChange { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history, since });
+        self.apply(stored);
         Ok(())
     }
 

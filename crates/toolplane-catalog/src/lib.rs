@@ -42,4 +42,4 @@ pub use surface::{
 };
 pub use traits::Traits;
 pub use validate::MAX_TAG_CHARS;
-pub use validate::{Checked, PERSISTENCE_POLICIES, validate, validate_stored};
+pub use validate::{Checked, Findings, PERSISTENCE_POLICIES, validate, validate_stored};

@@ -11,20 +11,20 @@ use toolplane_records::profile::{ExecutionProfile, PermissionProfile};
 use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::ToolLifecycle;
 
-/// A declaration with the records it refers to.
+/// A declaration with the records it refers to. They are large, and many tools bring none: each is in a place of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
     /// What can be called.
     pub declaration: ToolDeclaration,
     /// How it behaves at run time; absent facts take the standard's fail-closed defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interface: Option<ToolInterface>,
+    pub interface: Option<Box<ToolInterface>>,
     /// How it is run; without one the tool can be shown but not executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub execution_profile: Option<ExecutionProfile>,
+    pub execution_profile: Option<Box<ExecutionProfile>>,
     /// What it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permission_profile: Option<PermissionProfile>,
+    pub permission_profile: Option<Box<PermissionProfile>>,
 }
 
 impl Registration {
@@ -112,7 +112,7 @@ impl Registration {
             aliases: self.aliases().into_iter().map(str::to_owned).collect(),
             kind: Some(declaration.tool_kind),
             permission_matcher: matcher.unwrap_or_default(),
-            profile: self.permission_profile.clone(),
+            profile: self.permission_profile.as_deref().cloned(),
         };
         facts.with_every_name()
     }

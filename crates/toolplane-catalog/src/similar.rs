@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use toolplane_matching::near;
@@ -97,8 +98,7 @@ impl NameIndex {
         }
         let allowed = (wanted.chars().count() / 3).max(1);
         let mut found: Vec<(usize, &str)> = Vec::new();
-        let candidates = self.candidates(&wanted, effort);
-        for named in candidates.into_iter().filter(|named| usable(&named.tool)).take(MAX_COMPARED) {
+        for named in self.candidates(&wanted, effort).filter(|named| usable(&named.tool)).take(MAX_COMPARED) {
             if effort.compared == 0 {
                 break;
             }
@@ -115,26 +115,27 @@ impl NameIndex {
 
     /// Tools that share pairs of characters with `wanted`, those that share most first. The rarest pairs are counted first:
     /// what every name has says nothing.
-    fn candidates(&self, wanted: &str, effort: &mut Effort) -> Vec<&Named> {
+    fn candidates<'s>(&'s self, wanted: &str, effort: &mut Effort) -> impl Iterator<Item = &'s Named> + use<'s> {
         let distinct: HashSet<[char; 2]> = pairs(wanted).into_iter().collect();
         let mut lists: Vec<&Vec<u32>> = distinct.iter().filter_map(|pair| self.pairs.get(pair)).collect();
         lists.sort_unstable_by_key(|list| list.len());
-        let mut shared: HashMap<u32, u32> = HashMap::new();
+        let mut places: Vec<u32> = Vec::new();
         let mut left = MAX_COUNTED.min(effort.counted);
         for list in lists {
             let counted = list.len().min(left);
-            for place in &list[..counted] {
-                *shared.entry(*place).or_default() += 1;
-            }
+            places.extend_from_slice(&list[..counted]);
             left -= counted;
             effort.counted -= counted;
             if left == 0 {
                 break;
             }
         }
-        let mut ranked: Vec<(u32, u32)> = shared.into_iter().collect();
-        ranked.sort_unstable_by_key(|&(place, count)| (std::cmp::Reverse(count), place));
-        ranked.into_iter().filter_map(|(place, _)| self.named.get(place as usize)?.as_ref()).collect()
+        places.sort_unstable();
+        let shared = places.chunk_by(u32::eq).filter_map(|same| Some((same.len(), Reverse(*same.first()?))));
+        // Few of them are looked at.
+        let mut ranked: BinaryHeap<(usize, Reverse<u32>)> = shared.collect();
+        std::iter::from_fn(move || ranked.pop())
+            .filter_map(|(_, Reverse(place))| self.named.get(place as usize)?.as_ref())
     }
 }
 

@@ -4,12 +4,14 @@ mod binding;
 mod checks;
 mod contract;
 mod declaration;
+mod findings;
 mod interface;
 mod output;
 #[cfg(test)]
 mod tests;
 
 pub use declaration::MAX_TAG_CHARS;
+pub use findings::Findings;
 pub use output::PERSISTENCE_POLICIES;
 
 use std::sync::Arc;
@@ -75,34 +77,37 @@ impl Checked {
 pub fn validate(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     output::check_new(registration, &mut faults);
-    checked(registration, limits, faults)
+    checked(Arc::new(registration.clone()), limits, faults)
 }
 
-/// Checks a registration that was taken before, perhaps by an earlier version: rules that came later do not make it unusable.
+/// A registration that was taken before, perhaps by an earlier version: rules that came later do not make it unusable. With the
+/// findings of the checks it has passed it is not checked again, unless they are of another one.
 ///
 /// # Errors
 ///
 /// The violations of the rules that have always held.
-pub fn validate_stored(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
-    checked(registration, limits, Violations::default())
+pub fn validate_stored(
+    registration: Arc<Registration>,
+    findings: Option<&Findings>,
+    limits: &CatalogLimits,
+) -> Result<Checked, Vec<FieldViolation>> {
+    match findings {
+        Some(findings) if findings.digest == registration.digest() => Ok(Checked::found(registration, findings)),
+        _ => checked(registration, limits, Violations::default()),
+    }
 }
 
 fn checked(
-    registration: &Registration,
+    registration: Arc<Registration>,
     limits: &CatalogLimits,
     mut faults: Violations,
 ) -> Result<Checked, Vec<FieldViolation>> {
     declaration::check(&registration.declaration, limits, &mut faults);
-    let schemas = contract::check(registration, limits, &mut faults);
-    interface::check(registration, &schemas, limits, &mut faults);
-    binding::check(registration, &schemas, limits, &mut faults);
+    let schemas = contract::check(&registration, limits, &mut faults);
+    interface::check(&registration, &schemas, limits, &mut faults);
+    binding::check(&registration, &schemas, limits, &mut faults);
     faults.into_result()?;
     let digest = registration.digest();
     let parameters = schemas.model.as_ref().map_or(&[][..], CompiledSchema::root_members).into();
-    Ok(Checked {
-        registration: Arc::new(registration.clone()),
-        digest,
-        full_name: registration.declaration.full_name(),
-        parameters,
-    })
+    Ok(Checked { full_name: registration.declaration.full_name(), registration, digest, parameters })
 }

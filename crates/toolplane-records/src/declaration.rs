@@ -51,7 +51,7 @@ pub struct ToolDeclaration {
     pub input_contract: Option<InputContract>,
     /// What the tool gives back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_contract: Option<OutputContract>,
+    pub output_contract: Option<Box<OutputContract>>,
     /// The interface that describes runtime behaviour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface_ref: Option<String>,

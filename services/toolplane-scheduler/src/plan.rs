@@ -89,7 +89,7 @@ pub struct PlannedOutput {
 impl PlannedOutput {
     /// What `registration` declares.
     pub(crate) fn of(registration: &Registration) -> Self {
-        let profile = registration.execution_profile.as_ref();
+        let profile = registration.execution_profile.as_deref();
         let contract = registration.declaration.output_contract.as_ref();
         let interface = registration.interface.as_ref();
         let permission = registration.permission_profile.as_ref();

@@ -74,6 +74,11 @@ pub enum SurfaceError {
 }
 
 impl SurfaceError {
+    /// Work in the background was cut off.
+    pub(crate) fn ending() -> Self {
+        Self::Store(StoreError::Unavailable { reason: "the process is ending".to_owned() })
+    }
+
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {

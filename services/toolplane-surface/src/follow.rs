@@ -9,24 +9,21 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, future};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::{CatalogChange, CatalogLimits, ChangeKind, validate_stored};
 use toolplane_records::codes;
 use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::health::Need;
-use toolplane_store::StoreError;
 
 use crate::changes::{Head, RENEW};
 use crate::error::SurfaceError;
 use crate::keys;
 use crate::records::StoredTool;
-use crate::registry::{Registry, first_of};
+use crate::registry::Registry;
 use crate::sync::Subject;
 
 /// How many changed tools are read at once.
@@ -172,13 +169,12 @@ impl Registry {
         let Some(found) = found.into_iter().collect::<Option<Vec<_>>>() else { return Ok(false) };
         let keyed: Vec<_> =
             records.into_iter().map(|key| key.id).zip(found.into_iter().map(|found| found.bytes)).collect();
-        // Schemas are compiled anew, which is no work for the threads that serve calls.
+        // What their names lead to was decided by the process that registered them.
         let read = tokio::task::spawn_blocking(move || {
-            keyed.iter().map(|(key, bytes)| restored(key, bytes)).collect::<Result<Vec<CatalogChange>, SurfaceError>>()
+            let tools = keyed.iter().map(|(key, bytes)| StoredTool::prepared(key, bytes));
+            tools.collect::<Result<Vec<_>, SurfaceError>>()
         });
-        let interrupted =
-            |_| SurfaceError::Store(StoreError::Unavailable { reason: "the process is ending".to_owned() });
-        self.tenant(tenant).apply(read.await.map_err(interrupted)??);
+        self.tenant(tenant).apply(read.await.map_err(|_| SurfaceError::ending())??);
         Ok(true)
     }
 
@@ -291,17 +287,6 @@ impl Registry {
             }
         }
     }
-}
-
-/// A stored tool as the change that brings it into the catalog. What its names lead to was decided by the process that
-/// registered it.
-fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, SurfaceError> {
-    let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
-    let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
-    let checked = validate_stored(&stored.registration, &CatalogLimits::default())
-        .map_err(|faults| unusable(first_of(&faults)))?;
-    let (tool, history) = (Arc::new(checked), Arc::new(stored.history));
-    Ok(CatalogChange { kind: ChangeKind::Updated, tool, revision: stored.revision, history, since: stored.since })
 }
 
 /// Why what is in memory cannot be brought up to date, for the caller.

@@ -1,10 +1,18 @@
 //! What the store keeps of a tool and of a repeatable creation. A surface is kept as `IndexedSurface` writes it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use toolplane_catalog::{CatalogChange, History, Registration, Since};
+use toolplane_catalog::catalog::Prepared;
+use toolplane_catalog::{
+    CatalogChange, CatalogLimits, ChangeKind, Findings, History, Registration, Since, validate_stored,
+};
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
+
+use crate::error::SurfaceError;
+use crate::registry::first_of;
 
 /// A registered tool.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +29,9 @@ pub(crate) struct StoredTool {
     /// At which revisions of its tenant's catalog it changed; 0 in records of older versions.
     #[serde(default)]
     pub(crate) since: Since,
+    /// What its checks found; nothing in records of older versions, which are checked whenever they are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) findings: Option<Findings>,
 }
 
 impl StoredTool {
@@ -28,7 +39,19 @@ impl StoredTool {
     pub(crate) fn after(change: &CatalogChange, now: Timestamp) -> Self {
         let registration = Registration::clone(change.tool.registration());
         let history = History::clone(&change.history);
-        Self { registration, revision: change.revision, changed_at: now, history, since: change.since }
+        let findings = Some(change.tool.findings());
+        Self { registration, revision: change.revision, changed_at: now, history, since: change.since, findings }
+    }
+
+    /// A stored tool as the change that brings it into the catalog.
+    pub(crate) fn prepared(key: &str, bytes: &[u8]) -> Result<Prepared, SurfaceError> {
+        let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
+        let stored: Self = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
+        let Self { registration, revision, changed_at: _, history, since, findings } = stored;
+        let checked = validate_stored(Arc::new(registration), findings.as_ref(), &CatalogLimits::default())
+            .map_err(|faults| unusable(first_of(&faults)))?;
+        let (kind, tool, history) = (ChangeKind::Updated, Arc::new(checked), Arc::new(history));
+        Ok(CatalogChange { kind, tool, revision, history, since }.into())
     }
 }
 

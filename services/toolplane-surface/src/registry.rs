@@ -4,7 +4,9 @@
 //! answered. One change of a tenant's tools goes on at a time in a process; reads never wait for the store while the memory
 //! is known to be right (`follow.rs`).
 
-use std::collections::{HashMap, HashSet};
+mod read;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,28 +14,26 @@ use std::time::Duration;
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
-use toolplane_catalog::{Catalog, CatalogChange, CatalogLimits};
+use toolplane_catalog::catalog::Prepared;
+use toolplane_catalog::{Catalog, CatalogLimits};
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::{ApiError, tasks};
-use toolplane_store::{Family, Store};
+use toolplane_store::Store;
 use tracing::Instrument as _;
 
+use self::read::read_catalogs;
 use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::learning::Learning;
 use crate::providers::{Shelf, Trials, WorkerCredentials};
-use crate::records::StoredTool;
 use crate::surfaces::{DefaultSurface, Finds};
 use crate::sync::Hub;
 use crate::synonyms::Thesauri;
-
-/// How many stored tools are read at once at start.
-const READ_PAGE: usize = 500;
 
 /// The state of the role. Cheap to clone; clones are the same registry.
 #[derive(Clone)]
@@ -97,10 +97,12 @@ impl Tenant {
     }
 
     /// Puts changes into effect.
-    pub(crate) fn apply(&self, changes: Vec<CatalogChange>) {
+    pub(crate) fn apply(&self, changes: Vec<impl Into<Prepared>>) {
+        // Nobody who reads waits for this.
+        let changes: Vec<Prepared> = changes.into_iter().map(Into::into).collect();
         let mut catalog = self.catalog.write();
         if let Some(unread) = &mut *self.unread.lock() {
-            unread.extend(changes.iter().map(|change| change.tool.registration().declaration.tool_id.clone()));
+            unread.extend(changes.iter().map(|change| change.tool_id().clone()));
         }
         changes.into_iter().for_each(|change| catalog.apply(change));
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -196,28 +198,6 @@ impl Registry {
 
 fn empty() -> Catalog {
     Catalog::new(CatalogLimits::default())
-}
-
-/// The stored tools of all tenants.
-async fn read_catalogs(store: &dyn Store) -> Result<HashMap<TenantId, Catalog>, SurfaceError> {
-    let mut catalogs = HashMap::new();
-    let mut after: Option<String> = None;
-    loop {
-        let page = store.keys(Family::Declaration, after.as_deref(), READ_PAGE).await?;
-        for (key, stored) in &page {
-            let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
-            let tenant = keys::tenant_of_tool(key).ok_or_else(|| unusable("has no tenant".to_owned()))?;
-            let stored: StoredTool =
-                serde_json::from_slice(&stored.bytes).map_err(|error| unusable(error.to_string()))?;
-            let catalog = catalogs.entry(tenant).or_insert_with(empty);
-            let restored = catalog.restore(&stored.registration, stored.revision, stored.history, stored.since);
-            restored.map_err(|faults| unusable(first_of(&faults)))?;
-        }
-        match page.last() {
-            Some((key, _)) => after = Some(key.clone()),
-            None => return Ok(catalogs),
-        }
-    }
 }
 
 /// Runs a change to its end also when the caller goes away: what is durable must be applied too.

@@ -1,10 +1,15 @@
 //! What registering tools, making surfaces, loading and a new start cost, by the number of tools; all in memory, without a store.
 
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolplane_catalog::catalog::{CatalogEntry, Prepared};
 use toolplane_catalog::{
-    Catalog, CatalogLimits, History, IndexedSurface, LiveSurface, Registration, SurfaceRequest, load, resolve,
+    Catalog, CatalogChange, CatalogLimits, ChangeKind, Findings, History, IndexedSurface, LiveSurface, Registration,
+    Since, SurfaceRequest, load, resolve, validate_stored,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::time::Timestamp;
@@ -24,7 +29,12 @@ pub(crate) fn measure(tools: usize, rows: &mut Vec<Value>) {
     for first in (0..tools).step_by(1_000) {
         register(&mut catalog, first..tools.min(first + 1_000));
     }
-    let bytes = resident().saturating_sub(before) / tools as u64;
+    // Beside the schemas themselves, which are as long as their owners make them.
+    let schemas: usize = catalog
+        .entries()
+        .map(|entry| entry.tool.registration().model_schema().map_or(0, |schema| schema.bytes().len()))
+        .sum();
+    let bytes = (resident().saturating_sub(before) - schemas as u64) / tools as u64;
     let next = |from: usize, at: usize| tools + from * RUNS + at;
     let mut times = timed(|at| register(&mut catalog, next(0, at)..next(0, at) + 1));
     tell(rows, "register", tools, &mut times, Some(bytes));
@@ -45,17 +55,61 @@ pub(crate) fn measure(tools: usize, rows: &mut Vec<Value>) {
     tell(rows, "restart", tools, &mut [restart(&catalog)], None);
 }
 
-/// Brings every tool of a catalog back into a new one, as a new process does behind its store.
-fn restart(catalog: &Catalog) -> Duration {
-    let stored: Vec<_> = catalog.entries().collect();
-    let began = Instant::now();
-    let mut again = Catalog::new(CatalogLimits::default());
-    for entry in stored {
-        let history = History::clone(&entry.history);
-        again
-            .restore(entry.tool.registration(), entry.revision, history, entry.since)
-            .expect("a tool that was taken before");
+/// A tool as a store keeps it.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    registration: Registration,
+    findings: Findings,
+    revision: u64,
+    history: History,
+    since: Since,
+}
+
+impl Stored {
+    fn write(entry: &CatalogEntry) -> Vec<u8> {
+        let registration = Registration::clone(entry.tool.registration());
+        let (findings, history) = (entry.tool.findings(), History::clone(&entry.history));
+        let stored = Self { registration, findings, revision: entry.revision, history, since: entry.since };
+        serde_json::to_vec(&stored).expect("JSON")
     }
+
+    fn read(bytes: &[u8]) -> Prepared {
+        let stored: Self = serde_json::from_slice(bytes).expect("what was written");
+        let tool = validate_stored(Arc::new(stored.registration), Some(&stored.findings), &CatalogLimits::default());
+        let (tool, history) = (Arc::new(tool.expect("a tool that was taken before")), Arc::new(stored.history));
+        let kind = ChangeKind::Updated;
+        CatalogChange { kind, tool, revision: stored.revision, history, since: stored.since }.into()
+    }
+}
+
+/// Brings every tool of a catalog back into a new one, as a new process does behind its store: as many threads as there are work the
+/// tools out, one puts them together.
+fn restart(catalog: &Catalog) -> Duration {
+    const PAGE: usize = 500;
+    let stored: Vec<Vec<u8>> = catalog.entries().map(Stored::write).collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut again, began) = (Catalog::new(CatalogLimits::default()), Instant::now());
+    std::thread::scope(|scope| {
+        let work = |thread: usize| {
+            let (done, pages) = sync_channel::<Vec<Prepared>>(1);
+            let mine = stored.chunks(PAGE).skip(thread).step_by(threads);
+            scope.spawn(move || {
+                for page in mine {
+                    let page = page.iter().map(|bytes| Stored::read(bytes)).collect();
+                    if done.send(page).is_err() {
+                        return;
+                    }
+                }
+            });
+            pages
+        };
+        let pages: Vec<_> = (0..threads).map(work).collect();
+        for turn in pages.iter().cycle() {
+            let Ok(page) = turn.recv() else { break };
+            page.into_iter().for_each(|tool| again.restore(tool).expect("names of its own"));
+        }
+    });
+    assert_eq!(again.len(), catalog.len());
     began.elapsed()
 }
 

@@ -1,6 +1,6 @@
 //! Which names lead to which tool.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::ToolId;
@@ -13,11 +13,11 @@ use crate::violations::Violations;
 pub(super) struct ToolNames {
     /// Names only one tool may have: ids, full names, and aliases, the one of the rule and those that are declared.
     own: HashMap<String, ToolId>,
-    /// Names without their namespace, which tools may share.
-    bare: HashMap<String, BTreeSet<ToolId>>,
+    /// Names without their namespace, which tools may share. The tools are in order; mostly it is one.
+    bare: HashMap<String, Vec<ToolId>>,
     /// The same of tools whose declared names hold their namespaces. They lead where no other name does, and are nobody's: they keep no
     /// tool from being registered.
-    rest: HashMap<String, BTreeSet<ToolId>>,
+    rest: HashMap<String, Vec<ToolId>>,
 }
 
 impl ToolNames {
@@ -25,15 +25,14 @@ impl ToolNames {
         self.own.get(name)
     }
 
-    pub(super) fn bare(&self, name: &str) -> &BTreeSet<ToolId> {
-        static NOBODY: BTreeSet<ToolId> = BTreeSet::new();
-        self.bare.get(name).unwrap_or(&NOBODY)
+    pub(super) fn bare(&self, name: &str) -> &[ToolId] {
+        self.bare.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The tools a name without its namespace leads to.
-    pub(super) fn called(&self, name: &str) -> &BTreeSet<ToolId> {
+    pub(super) fn called(&self, name: &str) -> &[ToolId] {
         match self.bare(name) {
-            none if none.is_empty() => self.rest.get(name).unwrap_or(none),
+            [] => self.rest.get(name).map_or(&[], Vec::as_slice),
             some => some,
         }
     }
@@ -43,9 +42,9 @@ impl ToolNames {
         for (name, _) in own_names(registration) {
             self.own.insert(name, tool_id.clone());
         }
-        self.bare.entry(registration.declaration.name.clone()).or_default().insert(tool_id.clone());
+        put_in(&mut self.bare, registration.declaration.name.clone(), tool_id);
         if let Some(rest) = rest_of(registration) {
-            self.rest.entry(rest).or_default().insert(tool_id.clone());
+            put_in(&mut self.rest, rest, tool_id);
         }
     }
 
@@ -64,9 +63,18 @@ impl ToolNames {
     }
 }
 
-fn take_out(names: &mut HashMap<String, BTreeSet<ToolId>>, name: &str, tool_id: &ToolId) {
+fn put_in(names: &mut HashMap<String, Vec<ToolId>>, name: String, tool_id: &ToolId) {
+    let owners = names.entry(name).or_insert_with(|| Vec::with_capacity(1));
+    if let Err(place) = owners.binary_search(tool_id) {
+        owners.insert(place, tool_id.clone());
+    }
+}
+
+fn take_out(names: &mut HashMap<String, Vec<ToolId>>, name: &str, tool_id: &ToolId) {
     if let Some(owners) = names.get_mut(name) {
-        owners.remove(tool_id);
+        if let Ok(place) = owners.binary_search(tool_id) {
+            owners.remove(place);
+        }
         if owners.is_empty() {
             names.remove(name);
         }

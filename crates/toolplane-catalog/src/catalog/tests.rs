@@ -8,6 +8,7 @@ use toolplane_records::ids::ToolId;
 
 use super::*;
 use crate::fixtures::{catalog, registration, shell_json, tool, tool_json};
+use crate::validate::validate_stored;
 
 fn named(namespace: &str, name: &str, aliases: &[&str]) -> Registration {
     let mut json = tool_json(namespace, name);
@@ -20,6 +21,12 @@ fn found<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a str> {
         Lookup::One(entry) => Some(entry.tool.full_name()),
         _ => None,
     }
+}
+
+fn stored(registration: &Registration, revision: u64) -> Prepared {
+    let tool = validate_stored(Arc::new(registration.clone()), None, &CatalogLimits::default()).unwrap();
+    let (kind, history) = (ChangeKind::Updated, Arc::default());
+    CatalogChange { kind, tool: Arc::new(tool), revision, history, since: Since::default() }.into()
 }
 
 /// Registering `new` beside `old` is refused at `field`, naming the other tool.
@@ -137,9 +144,9 @@ fn a_retired_identity_stays_and_stays_taken() {
 #[test]
 fn a_restored_catalog_is_the_same() {
     let mut restored = Catalog::default();
-    restored.restore(&named("a", "one", &["uno"]), 7, History::default(), Since::default()).unwrap();
+    restored.restore(stored(&named("a", "one", &["uno"]), 7)).unwrap();
     assert_eq!(restored.get(&ToolId::from_trusted("tool_a_one")).unwrap().revision, 7);
-    assert!(restored.restore(&named("b", "two", &["uno"]), 1, History::default(), Since::default()).is_err());
+    assert!(restored.restore(stored(&named("b", "two", &["uno"]), 1)).is_err());
     assert_eq!((restored.len(), restored.is_empty()), (1, false));
 }
 

@@ -12,7 +12,7 @@ mod slots;
 use std::sync::Arc;
 
 pub(super) use dictionary::Dictionary;
-use fields::ToolWords;
+pub(crate) use fields::ToolWords;
 pub(super) use fields::{Field, KeyKind, key};
 use postings::Posting;
 pub(super) use postings::Postings;
@@ -62,21 +62,26 @@ impl SearchIndex {
         Snapshot(Arc::clone(&self.shared))
     }
 
-    /// Adds a tool, or replaces what was known of it.
-    pub fn insert(&mut self, entry: CatalogEntry) {
+    /// Adds a tool with its words, or replaces what was known of it.
+    pub(crate) fn put(&mut self, entry: CatalogEntry, words: &ToolWords) {
         let contents = Arc::make_mut(&mut self.shared);
         let Some(place) = self.places.of(entry.tool_id()) else {
-            let words = ToolWords::of(&entry.tool);
             let place = self.places.take(&mut contents.tools, entry);
-            contents.add(place, &words);
+            contents.add(place, words);
             contents.live = self.places.len();
             return;
         };
         let Some(before) = contents.tools.get(place) else { return };
         // Another lifecycle or schema of the same texts, as a retirement is.
-        let (known, words) = (ToolWords::of(&before.tool), ToolWords::of(&entry.tool));
-        contents.replace(place, &known, &words);
+        let known = ToolWords::of(&before.tool, &before.traits);
+        contents.replace(place, &known, words);
         Places::renew(&mut contents.tools, place, entry);
+    }
+
+    /// Adds a tool, or replaces what was known of it.
+    pub fn insert(&mut self, entry: CatalogEntry) {
+        let words = ToolWords::of(&entry.tool, &entry.traits);
+        self.put(entry, &words);
     }
 
     /// Forgets a tool.
@@ -84,7 +89,7 @@ impl SearchIndex {
         let Some(place) = self.places.of(tool_id) else { return };
         let contents = Arc::make_mut(&mut self.shared);
         if let Some(before) = contents.tools.get(place) {
-            let known = ToolWords::of(&before.tool);
+            let known = ToolWords::of(&before.tool, &before.traits);
             contents.take_out(place, &known);
         }
         self.places.give_back(&mut contents.tools, tool_id);

@@ -22,7 +22,7 @@ pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Cat
 /// A reference must name the record that came with it: a name that leads nowhere would silently mean "no facts".
 fn check_refs(registration: &Registration, faults: &mut Violations) {
     let declaration = &registration.declaration;
-    let interface = registration.interface.as_ref();
+    let interface = registration.interface.as_deref();
     let interface_id = interface.map(|interface| interface.interface_id.as_str());
     let execution = registration.execution_profile.as_ref();
     let execution_id = execution.map(|profile| profile.execution_profile_id.as_str());

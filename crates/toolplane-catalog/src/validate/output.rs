@@ -60,7 +60,7 @@ pub(super) fn check_new(registration: &Registration, faults: &mut Violations) {
     if let Some(Err(rule)) = permission.and_then(|profile| profile.retention_hint.as_deref()).map(keep_ms) {
         faults.add("permission_profile.retention_hint", rule);
     }
-    let says = |flag: fn(&ExecutionProfile) -> bool| registration.execution_profile.as_ref().is_some_and(flag);
+    let says = |flag: fn(&ExecutionProfile) -> bool| registration.execution_profile.as_deref().is_some_and(flag);
     let expects = contract.is_some_and(|contract| !contract.artifact_expectations.is_empty());
     if expects && !says(|profile| profile.supports_artifacts) {
         let rule = "needs an execution profile that declares `supports_artifacts`";

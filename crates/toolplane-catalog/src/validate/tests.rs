@@ -1,5 +1,7 @@
 //! Registrations: each rule with the field it names.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -342,7 +344,22 @@ fn words_of_outputs_are_refused_anew_and_kept_where_they_were_taken() {
             put(&mut tool, "/execution_profile/supports_artifacts", json!(true));
         }
         assert!(found(&tool).iter().any(|fault| fault.field == field), "{field}: {:?}", found(&tool));
-        let mut catalog = crate::Catalog::new(CatalogLimits::default());
-        catalog.restore(&registration(&tool), 1, crate::History::default(), crate::Since::default()).unwrap();
+        validate_stored(Arc::new(registration(&tool)), None, &CatalogLimits::default()).unwrap();
     }
+}
+
+#[test]
+fn findings_stand_for_the_checks_of_that_registration_alone() {
+    let limits = CatalogLimits::default();
+    let checked = validate(&registration(&shell_json()), &limits).unwrap();
+    let kept = serde_json::to_string(&checked.findings()).unwrap();
+    let findings: Findings = serde_json::from_str(&kept).unwrap();
+    let again = validate_stored(Arc::new(registration(&shell_json())), Some(&findings), &limits).unwrap();
+    let said = |tool: &Checked| (tool.digest(), tool.full_name().to_owned(), tool.parameters().to_vec());
+    assert_eq!(said(&again), said(&checked));
+    assert!(!again.parameters().is_empty());
+    let mut other = shell_json();
+    put(&mut other, "/declaration/input_contract/model_input_schema/type", json!("nothing of that kind"));
+    assert!(validate_stored(Arc::new(registration(&other)), Some(&findings), &limits).is_err());
+    assert!(validate_stored(Arc::new(registration(&other)), None, &limits).is_err());
 }

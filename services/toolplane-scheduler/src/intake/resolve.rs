@@ -278,9 +278,9 @@ fn decode(registration: v1::ToolRegistration) -> Result<Registration, CallError>
     })?;
     Ok(Registration {
         declaration: parts.declaration,
-        interface: parts.interface,
-        execution_profile: parts.execution_profile,
-        permission_profile: parts.permission_profile,
+        interface: parts.interface.map(Box::new),
+        execution_profile: parts.execution_profile.map(Box::new),
+        permission_profile: parts.permission_profile.map(Box::new),
     })
 }
 

@@ -40,9 +40,9 @@ pub(super) fn named(provider: &Provider, names: &ToolNames, kind: ToolKind, exec
     };
     Registration {
         declaration,
-        interface: Some(interface(names)),
-        execution_profile: Some(execution_profile(names, execution)),
-        permission_profile: Some(permission_profile(names)),
+        interface: Some(Box::new(interface(names))),
+        execution_profile: Some(Box::new(execution_profile(names, execution))),
+        permission_profile: Some(Box::new(permission_profile(names))),
     }
 }
 

@@ -13,9 +13,9 @@ use crate::surfaces::{Refusal, RefusalKind};
 pub(super) fn registration(registration: &Registration) -> v1::ToolRegistration {
     v1::ToolRegistration {
         declaration: Some((&registration.declaration).into()),
-        interface: field::out(&registration.interface),
-        execution_profile: field::out(&registration.execution_profile),
-        permission_profile: field::out(&registration.permission_profile),
+        interface: registration.interface.as_deref().map(Into::into),
+        execution_profile: registration.execution_profile.as_deref().map(Into::into),
+        permission_profile: registration.permission_profile.as_deref().map(Into::into),
     }
 }
 

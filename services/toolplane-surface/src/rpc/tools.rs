@@ -55,9 +55,9 @@ fn read(messages: Vec<v1::ToolRegistration>) -> Result<Vec<Registration>, ApiErr
         match registration::parts(message) {
             Ok(parts) => registrations.push(Registration {
                 declaration: parts.declaration,
-                interface: parts.interface,
-                execution_profile: parts.execution_profile,
-                permission_profile: parts.permission_profile,
+                interface: parts.interface.map(Box::new),
+                execution_profile: parts.execution_profile.map(Box::new),
+                permission_profile: parts.permission_profile.map(Box::new),
             }),
             Err(faults) => {
                 let named = faults.into_iter().map(|fault| fault.within(&format!("tools[{index}]")));

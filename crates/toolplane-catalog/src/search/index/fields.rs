@@ -110,7 +110,7 @@ pub(super) struct TermWeight {
 
 /// Everything a tool is found by.
 #[derive(Debug, Default)]
-pub(super) struct ToolWords {
+pub(crate) struct ToolWords {
     /// Words without their endings.
     pub(super) terms: HashMap<String, TermWeight>,
     /// Words as they are written, and the fields they are in.
@@ -120,7 +120,7 @@ pub(super) struct ToolWords {
 }
 
 impl ToolWords {
-    pub(super) fn of(tool: &Checked) -> Self {
+    pub(crate) fn of(tool: &Checked, traits: &Traits) -> Self {
         let mut frequencies: HashMap<String, (f64, u8)> = HashMap::new();
         let mut forms: HashMap<String, u8> = HashMap::new();
         for field in Field::ALL {
@@ -149,7 +149,7 @@ impl ToolWords {
             TermWeight { weight: weight.max(1), fields }
         };
         let terms = frequencies.into_iter().map(|(term, found)| (term, saturated(found))).collect();
-        Self { terms, forms, keys: keys(tool) }
+        Self { terms, forms, keys: keys(tool, traits) }
     }
 }
 
@@ -174,14 +174,13 @@ pub(in crate::search) fn key(kind: KeyKind, value: &str) -> String {
     format!("{sign}{}", plain(value))
 }
 
-fn keys(tool: &Checked) -> Vec<String> {
+fn keys(tool: &Checked, traits: &Traits) -> Vec<String> {
     let registration = tool.registration();
-    let traits = Traits::of(registration);
     let mut keys =
         vec![key(KeyKind::Name, &registration.declaration.name), key(KeyKind::Name, &registration.bare_name())];
     keys.extend(own_names(registration).iter().map(|(name, _)| key(KeyKind::Name, name)));
     for by in FilterKind::ALL {
-        keys.extend(by.words_of(&traits).into_iter().map(|word| key(KeyKind::Filter(by), word)));
+        keys.extend(by.words_of(traits).into_iter().map(|word| key(KeyKind::Filter(by), word)));
     }
     keys.sort_unstable();
     keys.dedup();

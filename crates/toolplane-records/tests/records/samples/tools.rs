@@ -92,7 +92,7 @@ fn declaration() -> ToolDeclaration {
             argument_mode: Some(ArgumentMode::Json),
             mutation_policy: some("hooks_allowed"),
         }),
-        output_contract: Some(OutputContract {
+        output_contract: Some(Box::new(OutputContract {
             structured_schema: Some(json(r#"{"type":"object"}"#)),
             content_types: strings(&["text"]),
             artifact_expectations: strings(&["report"]),
@@ -102,7 +102,7 @@ fn declaration() -> ToolDeclaration {
             rendering_boundary: Some(json(r#"{"ui":"code"}"#)),
             redaction_rules: strings(&["secrets"]),
             fallback_summary: some("content withheld"),
-        }),
+        })),
         interface_ref: some("if:files/read"),
         execution_profile_ref: some("exec:files"),
         permission_profile_ref: some("perm:files"),

@@ -71,9 +71,9 @@ impl SurfaceService for Fakes {
                 }
                 let parts = RegistrationParts {
                     declaration: registration.declaration,
-                    interface: registration.interface,
-                    execution_profile: registration.execution_profile,
-                    permission_profile: registration.permission_profile,
+                    interface: registration.interface.map(|part| *part),
+                    execution_profile: registration.execution_profile.map(|part| *part),
+                    permission_profile: registration.permission_profile.map(|part| *part),
                 };
                 Resolution::Resolved(v1::ResolvedTool {
                     registration: Some((&parts).into()),

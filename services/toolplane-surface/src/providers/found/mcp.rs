@@ -63,7 +63,7 @@ fn registration(provider: &Provider, tool: &ToolDefinition) -> Result<Registrati
     declaration.output_contract = tool
         .output_schema
         .clone()
-        .map(|schema| OutputContract { structured_schema: Some(schema), ..OutputContract::default() });
+        .map(|schema| Box::new(OutputContract { structured_schema: Some(schema), ..OutputContract::default() }));
     declaration.annotations = claims(tool);
     let mapping = ExternalMapping { source: "mcp".to_owned(), native_id: tool.name.clone(), fields: None };
     declaration.external_mappings.push(mapping);

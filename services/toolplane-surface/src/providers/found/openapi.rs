@@ -141,7 +141,7 @@ fn registration(provider: &Provider, operation: Operation) -> Result<Registratio
         Some(InputContract { model_input_schema: Some(operation.input_schema), ..InputContract::default() });
     declaration.output_contract = operation
         .output_schema
-        .map(|schema| OutputContract { structured_schema: Some(schema), ..OutputContract::default() });
+        .map(|schema| Box::new(OutputContract { structured_schema: Some(schema), ..OutputContract::default() }));
     let mapping = ExternalMapping { source: "openapi".to_owned(), native_id: operation.native_id, fields: None };
     declaration.external_mappings.push(mapping);
     if let Some(interface) = &mut made.interface {

@@ -70,8 +70,9 @@ fn made(
     mut registration: Registration,
 ) -> Result<Registration, ToolRefusal> {
     let names = ToolNames::of(&provider.provider_id, native_id)?;
-    let profile =
-        registration.execution_profile.get_or_insert_with(|| execution_profile(&names, ExecutionKind::EmbeddedRuntime));
+    let profile = registration
+        .execution_profile
+        .get_or_insert_with(|| Box::new(execution_profile(&names, ExecutionKind::EmbeddedRuntime)));
     profile.binding = Some(native::bind(prefix, native_id, profile.binding.take())?);
     if provider.trust == ProviderTrust::Untrusted {
         disbelieve(&names, &mut registration);
@@ -82,8 +83,9 @@ fn made(
 /// Puts the worst in the place of what the worker claims the tool does to the world. What it says of fields and places stays: rules that
 /// deny go by it, and without a person no rule lets a tool run that may destroy something.
 fn disbelieve(names: &ToolNames, registration: &mut Registration) {
-    say(registration.interface.get_or_insert_with(|| interface(names)), World::WORST);
-    registration.permission_profile.get_or_insert_with(|| permission_profile(names)).risk_level = RiskLevel::High;
+    say(registration.interface.get_or_insert_with(|| Box::new(interface(names))), World::WORST);
+    registration.permission_profile.get_or_insert_with(|| Box::new(permission_profile(names))).risk_level =
+        RiskLevel::High;
     if let Some(profile) = &mut registration.execution_profile {
         profile.supports_retries = false;
         profile.retry_on_timeout = false;
