@@ -3,21 +3,44 @@
 //! A file is JSON, or TOML when its name ends in `.toml`. It holds one registration (`declaration`, and as far as there are
 //! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`.
 
+mod left_out;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use toolplane_catalog::Registration;
+use toolplane_proto::v1;
 use toolplane_records::json::{self, JsonLimits};
 
 /// What a tool file may be: larger than a request, as strict as one.
 const FILE_LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_depth: 72, max_nodes: 2_000_000 };
 
+/// What a tool file holds.
+#[derive(Debug)]
+pub struct ToolFile {
+    /// The registrations, in its order.
+    pub registrations: Vec<Registration>,
+    /// Where fields stand that no record has, such as `tools[0].declaration.descripton`. A later version of the standard may have them:
+    /// they are no error, and nothing is kept of them.
+    pub left_out: Vec<String>,
+}
+
 /// The registrations of one file. Returns an error when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
 /// or as [`parse`] does; the error is the rule the file broke, with the place in it.
-pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
+pub fn read(file: &Path) -> Result<ToolFile, String> {
     parse(&json_of(file)?)
+}
+
+/// A registration as it is sent.
+pub fn message(registration: &Registration) -> v1::ToolRegistration {
+    v1::ToolRegistration {
+        declaration: Some((&registration.declaration).into()),
+        interface: registration.interface.as_deref().map(Into::into),
+        execution_profile: registration.execution_profile.as_deref().map(Into::into),
+        permission_profile: registration.permission_profile.as_deref().map(Into::into),
+    }
 }
 
 /// What the file says, as JSON. Returns an error as [`read`] does.
@@ -36,43 +59,75 @@ pub(crate) fn json_of(file: &Path) -> Result<Vec<u8>, String> {
 /// Fails with the rule the text broke: it is not strict JSON (see [`json::check`]) of at most 64 MiB, 72 levels and
 /// 2,000,000 values, it has both or neither of the keys `declaration` and `tools`, or something in it is not a
 /// registration. The error is text for people.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Registration>, String> {
-    shaped(bytes)
+pub fn parse(bytes: &[u8]) -> Result<ToolFile, String> {
+    let (shape, texts) = shaped(bytes)?;
+    let (mut registrations, mut left_out) = (Vec::with_capacity(texts.len()), Vec::new());
+    for (index, text) in texts.iter().enumerate() {
+        let place = if shape == Shape::One { String::new() } else { format!("tools[{index}].") };
+        let registration = serde_json::from_str(text.get()).map_err(|error| match shape {
+            Shape::One => error.to_string(),
+            // Lines are counted from where it begins.
+            Shape::List => format!("{} {}", told(index, text), error.to_string().replace(" at line", ", at its line")),
+        })?;
+        left_out
+            .extend(left_out::left_out(text.get(), &registration).into_iter().map(|field| format!("{place}{field}")));
+        registrations.push(registration);
+    }
+    Ok(ToolFile { registrations, left_out })
 }
 
 /// The same as [`parse`], with each registration as it is written: who reads them one by one loses none to another one that is wrong.
 pub(crate) fn texts(bytes: &[u8]) -> Result<Vec<Box<RawValue>>, String> {
-    shaped(bytes)
+    shaped(bytes).map(|(_, texts)| texts)
 }
 
-fn shaped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, String> {
+/// How registrations stand in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    One,
+    List,
+}
+
+fn shaped(bytes: &[u8]) -> Result<(Shape, Vec<Box<RawValue>>), String> {
     json::check(bytes, &FILE_LIMITS).map_err(|refusal| refusal.to_string())?;
     let at_fault = |error: serde_json::Error| error.to_string();
     // The shape is told by the first character and the keys, so that an error is about the shape that was meant.
     if bytes.trim_ascii_start().starts_with(b"[") {
-        return serde_json::from_slice(bytes).map_err(at_fault);
+        return Ok((Shape::List, serde_json::from_slice(bytes).map_err(at_fault)?));
     }
-    let Keys { declaration, tools } = serde_json::from_slice(bytes).map_err(at_fault)?;
-    match (declaration.is_some(), tools.is_some()) {
-        (true, true) => Err("has both `declaration` and `tools`; give one of them".to_owned()),
-        (true, false) => serde_json::from_slice(bytes).map(|one| vec![one]).map_err(at_fault),
-        (false, true) => {
-            let List { tools } = serde_json::from_slice(bytes).map_err(at_fault)?;
-            Ok(tools)
+    let keys: BTreeMap<&str, &RawValue> = serde_json::from_slice(bytes).map_err(at_fault)?;
+    match (keys.contains_key("declaration"), keys.get("tools")) {
+        (true, Some(_)) => Err("has both `declaration` and `tools`; give one of them".to_owned()),
+        (true, None) => Ok((Shape::One, vec![serde_json::from_slice(bytes).map_err(at_fault)?])),
+        (false, Some(tools)) => {
+            let others: Vec<&str> = keys.keys().copied().filter(|key| *key != "tools").collect();
+            if !others.is_empty() {
+                return Err(format!("has `{}` beside `tools`", others.join("`, `")));
+            }
+            Ok((Shape::List, serde_json::from_str(tools.get()).map_err(|error| format!("`tools`: {error}"))?))
         }
-        (false, false) => Err("has neither `declaration` nor `tools`".to_owned()),
+        (false, None) if keys.is_empty() => Err("has neither `declaration` nor `tools`".to_owned()),
+        (false, None) => {
+            let keys: Vec<&str> = keys.keys().copied().take(10).collect();
+            Err(format!("has neither `declaration` nor `tools`, but `{}`", keys.join("`, `")))
+        }
     }
 }
 
-#[derive(Deserialize)]
-struct Keys {
-    declaration: Option<serde::de::IgnoredAny>,
-    tools: Option<serde::de::IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct List<T> {
-    tools: Vec<T>,
+/// Which registration of a list is meant, by its place and, as far as it has one, its name.
+fn told(index: usize, text: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct Named {
+        declaration: Name,
+    }
+    #[derive(Deserialize)]
+    struct Name {
+        name: String,
+    }
+    match serde_json::from_str::<Named>(text.get()) {
+        Ok(named) => format!("`tools[{index}]` (`{}`):", named.declaration.name),
+        Err(_) => format!("`tools[{index}]`:"),
+    }
 }
 
 #[cfg(test)]
@@ -85,7 +140,7 @@ mod tests {
 
     fn check(text: &str, expected: Result<usize, &str>) {
         match (parse(text.as_bytes()), expected) {
-            (Ok(found), Ok(count)) => assert_eq!(found.len(), count, "{text}"),
+            (Ok(found), Ok(count)) => assert_eq!(found.registrations.len(), count, "{text}"),
             (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
             (found, _) => panic!("{text}: {found:?}"),
         }
@@ -97,15 +152,35 @@ mod tests {
         check(&format!("[{ECHO},{ECHO}]"), Ok(2));
         check(&format!(r#" {{"tools":[{ECHO}]}}"#), Ok(1));
         check("{}", Err("neither"));
-        check("[{}]", Err("declaration"));
+        check("[{}]", Err("`tools[0]`: missing field `declaration`"));
+        check(
+            &format!(r#"[{ECHO},{}]"#, ECHO.replacen("available", "there", 1)),
+            Err("`tools[1]` (`echo`): `there` is not one of: draft"),
+        );
+        check(
+            &ECHO.replacen("declaration", "declarations", 1),
+            Err("neither `declaration` nor `tools`, but `declarations`"),
+        );
+        check(&format!(r#"{{"tools":[{ECHO}],"more":1}}"#), Err("has `more` beside `tools`"));
         check(r#"{"tools":[],"tools":[]}"#, Err("twice"));
         check("nonsense", Err("not valid JSON"));
     }
 
     #[test]
     fn schemas_keep_their_exact_bytes() {
-        let schema = parse(ECHO.as_bytes()).unwrap().remove(0).model_schema().unwrap().text().to_owned();
+        let schema = parse(ECHO.as_bytes()).unwrap().registrations.remove(0).model_schema().unwrap().text().to_owned();
         assert!(schema.contains("18446744073709551617"), "{schema}");
+    }
+
+    #[test]
+    fn fields_that_no_record_has_are_told_where_they_stand() {
+        let slip = ECHO.replacen("\"description\"", "\"descripton\": \"d\", \"description\"", 1);
+        assert_eq!(parse(slip.as_bytes()).unwrap().left_out, ["declaration.descripton"]);
+        let listed = parse(format!("[{ECHO}, {slip}]").as_bytes()).unwrap();
+        assert_eq!(
+            (listed.registrations.len(), listed.left_out),
+            (2, vec!["tools[1].declaration.descripton".to_owned()])
+        );
     }
 
     #[test]
@@ -134,7 +209,7 @@ mod tests {
         "#;
         std::fs::write(&file, text).unwrap();
         let found = read(&file).unwrap();
-        assert_eq!(found[0].model_schema().unwrap().text(), r#"{"type":"object"}"#);
+        assert_eq!(found.registrations[0].model_schema().unwrap().text(), r#"{"type":"object"}"#);
         std::fs::write(&file, "tools = 1\ntools = 2").unwrap();
         assert!(read(&file).unwrap_err().contains("line 2"), "{}", read(&file).unwrap_err());
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolplane_backend::{Backend, Keeper};
+use toolplane_catalog::Registration;
 use toolplane_metrics::{Observing, before_collect};
 use toolplane_proto::v1::provider_service_server::ProviderServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
@@ -16,6 +17,7 @@ use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
+use crate::declarations::ToolFile;
 use crate::error::SurfaceError;
 use crate::learning::Learning;
 use crate::meaning::{self, Meaning};
@@ -170,17 +172,27 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 fn check(config: &Config) -> Result<(), RoleError> {
     Thesauri::of(&SurfaceOptions::from_config(config).synonyms, config.surface.search.starter_synonyms)?;
     for file in &config.surface.declarations {
-        declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
+        tools_of(file)?;
     }
     meaning::check(&config.surface.search.meaning)?;
     configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 
+/// The tools of a file. What of it no record takes is said in the log: it may be misspelled.
+fn tools_of(file: &Path) -> Result<Vec<Registration>, SurfaceError> {
+    let refuse = |reason: String| SurfaceError::Declarations { file: file.to_owned(), reason };
+    let ToolFile { registrations, left_out } = declarations::read(file).map_err(refuse)?;
+    for field in left_out {
+        tracing::warn!(field, file = %file.display(), "no record has this field; nothing is kept of it");
+    }
+    Ok(registrations)
+}
+
 /// Registers the tools of a file. What was retired meanwhile stays retired.
 async fn register_file(registry: &Registry, file: &Path) -> Result<(), SurfaceError> {
     let refuse = |reason: String| SurfaceError::Declarations { file: file.to_owned(), reason };
-    let mut tools = declarations::read(file).map_err(refuse)?;
+    let mut tools = tools_of(file)?;
     let tenant = TenantId::unauthenticated();
     tools.retain(|tool| {
         let id = &tool.declaration.tool_id;

@@ -14,6 +14,7 @@ use toolplane_runtime::{ApiError, page};
 
 use super::api::SurfaceApi;
 use super::encode;
+use crate::declarations;
 use crate::error::of_field;
 use crate::learning::today;
 use crate::meaning::Asked;
@@ -229,7 +230,7 @@ pub(super) async fn resolve(
     }
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
-            registration: Some(encode::registration(entry.tool.registration())),
+            registration: Some(declarations::message(entry.tool.registration())),
             digest: entry.tool.digest().to_string(),
             revision: entry.revision,
             once,
@@ -243,7 +244,7 @@ pub(super) async fn resolve(
 fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolResponse {
     let resolution = match api.registry.hidden_tool(tenant, name) {
         Some((registration, revision)) => Resolution::Resolved(v1::ResolvedTool {
-            registration: Some(encode::registration(&registration)),
+            registration: Some(declarations::message(&registration)),
             digest: registration.digest().to_string(),
             revision,
             once: true,

@@ -1,6 +1,5 @@
 //! What this role knows, as messages.
 
-use toolplane_catalog::Registration;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{self, Word as _};
@@ -9,15 +8,6 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
 
 use crate::surfaces::{Refusal, RefusalKind};
-
-pub(super) fn registration(registration: &Registration) -> v1::ToolRegistration {
-    v1::ToolRegistration {
-        declaration: Some((&registration.declaration).into()),
-        interface: registration.interface.as_deref().map(Into::into),
-        execution_profile: registration.execution_profile.as_deref().map(Into::into),
-        permission_profile: registration.permission_profile.as_deref().map(Into::into),
-    }
-}
 
 pub(super) fn summary(entry: &CatalogEntry) -> v1::ToolSummary {
     let registration = entry.tool.registration();

@@ -13,6 +13,7 @@ use toolplane_runtime::ApiError;
 
 use super::api::SurfaceApi;
 use super::encode;
+use crate::declarations;
 use crate::error::of_field;
 use crate::tools::ToolFilter;
 use toolplane_runtime::{Caller, page};
@@ -85,7 +86,7 @@ pub(super) fn get(api: &SurfaceApi, request: Request<v1::GetToolRequest>) -> Res
     };
     let registration = entry.tool.registration();
     Ok(v1::GetToolResponse {
-        registration: Some(encode::registration(registration)),
+        registration: Some(declarations::message(registration)),
         digest: entry.tool.digest().to_string(),
         revision: entry.revision,
         declaration_json: json(wants_json, Some(&registration.declaration)),

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::get_tool_request::Tool;
+use toolplane_surface::declarations;
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -15,7 +16,6 @@ use super::spelled::word;
 use super::surface::shaped;
 use super::workers;
 
-mod files;
 mod lint;
 
 /// What can be done with tools.
@@ -40,7 +40,7 @@ pub(crate) enum ToolsCommand {
     /// Find what keeps tools from being found: no words to find them by, the same words as another tool, a question that finds
     /// others. Ends with exit code 1 where there is something to mend.
     Lint(lint::LintArgs),
-    /// Declare tools from JSON files: all of them, or none when one is wrong.
+    /// Declare tools from JSON or TOML files: all of them, or none when one is wrong.
     Register {
         /// Files with one registration, a list of them, or `{"tools": [...]}`.
         #[arg(required = true)]
@@ -97,6 +97,10 @@ pub(crate) async fn run(
 async fn forget_use(names: Vec<String>, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     use v1::forget_use_request::What;
     let all = names.is_empty().then_some(("all tools".to_owned(), What::Everything(true)));
+    // A slip in one name forgets nothing of the others.
+    for name in &names {
+        find(name, connection).await?;
+    }
     for (told, what) in names.into_iter().map(|name| (name.clone(), What::Name(name))).chain(all) {
         let request = v1::ForgetUseRequest { what: Some(what) };
         let answer = connection.surfaces().forget_use(request).await?.into_inner();
@@ -208,7 +212,8 @@ async fn register(
     let (mut names, mut pools) = (Vec::new(), Vec::new());
     let mut tools = Vec::new();
     for file in files {
-        let read = files::read(file)?;
+        let read = declarations::read(file);
+        let read = read.map_err(|rule| Failure::Local(format!("`{}`: {rule}", file.display())))?;
         for place in &read.left_out {
             out.note(&format!("`{}`: `{place}` is no field that is known here, and is left out", file.display()))?;
         }
@@ -216,7 +221,7 @@ async fn register(
             names.push(registration.declaration.full_name());
             let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());
             pools.push(binding.map(|binding| binding.pool().into_owned()));
-            tools.push(v1::ToolRegistration::from(&registration));
+            tools.push(declarations::message(&registration));
         }
     }
     let request = v1::RegisterToolsRequest { tools, validate_only: check };

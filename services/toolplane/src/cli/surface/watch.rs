@@ -34,6 +34,8 @@ pub(crate) struct WatchArgs {
 struct Place {
     /// Empty until there was one.
     moment: String,
+    /// The cluster has told a moment: what was given by hand may be none.
+    heard: bool,
     printed: usize,
     limit: usize,
     over: bool,
@@ -42,7 +44,7 @@ struct Place {
 /// Prints changes until the surface is deleted, the limit, Ctrl-C, or a cluster that stays away.
 pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let WatchArgs { id, from, from_revision, limit } = args;
-    let mut place = Place { moment: from.unwrap_or_default(), printed: 0, limit, over: false };
+    let mut place = Place { moment: from.unwrap_or_default(), heard: false, printed: 0, limit, over: false };
     let mut outage = Outage::none();
     loop {
         let before = place.moment.clone();
@@ -60,7 +62,7 @@ pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
                 out.note(&format!("connection lost ({}); following again", status.message()))?;
             }
             Err(failure) => {
-                if !place.moment.is_empty() && !out.json() {
+                if place.heard && !out.json() {
                     out.note(&format!(
                         "everything up to the moment {} was told; go on with `--from {0}`",
                         place.moment
@@ -103,7 +105,7 @@ async fn follow(
         }
         print(&parts, out)?;
         place.printed += parts.iter().map(|part| part.changes.len()).sum::<usize>();
-        place.moment = leads_to;
+        (place.moment, place.heard) = (leads_to, true);
         place.over = place.limit > 0 && place.printed >= place.limit;
         parts.clear();
     }
