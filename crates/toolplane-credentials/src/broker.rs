@@ -32,7 +32,7 @@ use crate::error::{CredentialError, SourceFault};
 use crate::mask::Mask;
 use crate::scope::Scope;
 use crate::source::{Environment, FileStamp, Means, NewReading, Reading, Source};
-use crate::tokens::TokenClient;
+use crate::tokens::{HttpTokens, NoTokens, TokenClient};
 use crate::value::Value;
 
 pub use self::status::{CredentialStatus, ScopeTexts};
@@ -110,6 +110,23 @@ impl Broker {
         let entries = entries(options.credentials, &BTreeMap::new())?;
         let means = Means { environment: options.environment, tokens: options.tokens };
         Ok(Self { entries, means, clock: options.clock, masking: Arc::default() })
+    }
+
+    /// A broker of a process: with its environment and its clock, and token servers that are asked over HTTP; no source is looked at
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// The first [`ConfigFault`] of the configuration.
+    pub fn of_process(credentials: Vec<CredentialConfig>) -> Result<Self, ConfigFault> {
+        let tokens: Arc<dyn TokenClient> = match HttpTokens::usual() {
+            Ok(tokens) => Arc::new(tokens),
+            Err(error) => {
+                tracing::error!(%error, "token servers cannot be asked: TLS cannot be set up");
+                Arc::new(NoTokens)
+            }
+        };
+        Self::new(BrokerOptions::new(credentials, tokens))
     }
 
     /// A broker with these credentials in place of its own: the configuration was read again. What has not changed in it keeps its

@@ -43,3 +43,4 @@ pub use scope::OutOfScope;
 pub use secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, Secret};
 pub use source::Environment;
 pub use tokens::{HttpTokens, MAX_ANSWER_BYTES, NoTokens, TokenAnswer, TokenClient, TokenClientError, TokenRequest};
+pub use way::is_private;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 /// Whether nobody reads on the way what is sent there: TLS, or plain HTTP that does not leave the machine.
-pub(crate) fn is_private(url: &Url) -> bool {
+pub fn is_private(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
         Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),

@@ -8,7 +8,6 @@
 pub(crate) mod body;
 mod gate;
 mod request;
-mod resolve;
 mod spill;
 
 use std::path::PathBuf;
@@ -34,8 +33,9 @@ use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 pub use gate::EgressGate;
 pub(crate) use request::PreparedRequest;
-pub(crate) use resolve::{Clients, denied_by_resolver};
-pub use resolve::{Lookup, SystemLookup};
+pub(crate) use toolplane_egress::Clients;
+use toolplane_egress::denied;
+pub use toolplane_egress::{Lookup, SystemLookup};
 
 const MAX_REDIRECTS: usize = 3;
 
@@ -210,7 +210,7 @@ pub(crate) fn egress_denied(reason: &str, what: &str) -> ToolError {
 
 /// Why no response came. Never shows the query of the URL, which may hold secrets.
 fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
-    if let Some(reason) = denied_by_resolver(error) {
+    if let Some(reason) = denied(error) {
         return egress_denied(&reason, url.host_str().unwrap_or_default());
     }
     let place = format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
@@ -219,16 +219,9 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
     ToolError::of(codes::HTTP_UNREACHABLE, message)
 }
 
-/// What lies at the bottom of `error`, to be added to a text: what the system or the protocol says. The outermost text has the URL.
+/// What lies at the bottom of `error`, to be added to a text.
 pub(crate) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    match std::ptr::eq(cause, error as &dyn std::error::Error) {
-        true => String::new(),
-        false => excerpt(&format!(": {cause}")),
-    }
+    toolplane_egress::innermost(error).map(|cause| excerpt(&format!(": {cause}"))).unwrap_or_default()
 }
 
 /// Methods that are safe to send again as they are.

@@ -38,6 +38,7 @@ const POOL: Label = Label { key: "pool", values: "the first 100 names of pools; 
 const SLOTS: Label = Label { key: "state", values: "`free` or `busy`" };
 const PROVIDER: Label = Label { key: "provider", values: "the first 100 names of providers; `other` for further ones" };
 const CIRCUIT: Label = Label { key: "state", values: "`closed`, `open`, `half_open`" };
+const USED_FOR: Label = Label { key: "used_for", values: "`questions` or `tools`" };
 const CODE: Label = Label { key: "error_code", values: "codes of `docs/errors.md`" };
 const METHOD: Label = Label { key: "rpc.method", values: "methods of the API, in full" };
 const RPC_STATUS: Label = Label { key: "rpc.status_code", values: "names of gRPC's statuses" };
@@ -214,6 +215,21 @@ pub static PROVIDER_TRIES: Counter<2> = Counter::new(
     ),
     [PROVIDER, OUTCOME],
 );
+/// Requests to the embedding endpoint.
+pub static EMBEDDING_REQUESTS: Counter<2> = Counter::new(
+    about(
+        "toolplane.embedding.requests",
+        "{request}",
+        "surface",
+        "Requests to the embedding endpoint: `answered`, `refused` for their texts, or `failed`.",
+    ),
+    [USED_FOR, OUTCOME],
+);
+/// Tokens of the embedding endpoint.
+pub static EMBEDDING_TOKENS: Counter<1> = Counter::new(
+    about("toolplane.embedding.tokens", "{token}", "surface", "Tokens the embedding endpoint says it has read."),
+    [USED_FOR],
+);
 /// Requests of gRPC.
 pub static RPC_SERVER: Histogram<2> = Histogram::new(
     about(
@@ -253,6 +269,8 @@ pub(crate) static ALL: &[&dyn Instrument] = &[
     &STORE_COMMITS,
     &PROVIDER_CIRCUITS,
     &PROVIDER_TRIES,
+    &EMBEDDING_REQUESTS,
+    &EMBEDDING_TOKENS,
     &RPC_SERVER,
     &TELEMETRY_LOST,
 ];

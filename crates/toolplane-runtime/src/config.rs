@@ -18,6 +18,7 @@ mod executor;
 mod gateway;
 mod hooks;
 mod load;
+mod meaning;
 pub(crate) mod observe;
 mod permission;
 mod scheduler;
@@ -36,6 +37,7 @@ pub use error::ConfigError;
 pub use executor::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig};
 pub use gateway::{GatewayConfig, McpConfig};
 pub use hooks::{HookAuthority, HookConfig};
+pub use meaning::MeaningConfig;
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
 pub use scheduler::{
@@ -46,7 +48,7 @@ pub use scheduler::{
 pub use schema::json_schema;
 pub use server::{PeersConfig, ServerConfig, TlsConfig};
 pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
-pub use surface::{MeaningConfig, SearchConfig, SurfaceConfig};
+pub use surface::{SearchConfig, SurfaceConfig};
 pub use workspaces::Workspaces;
 
 /// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.

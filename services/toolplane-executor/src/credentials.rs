@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
-use toolplane_credentials::{Broker, BrokerOptions, ConfigFault, CredentialConfig, HttpTokens, NoTokens, TokenClient};
+use toolplane_credentials::{Broker, ConfigFault, CredentialConfig};
 use toolplane_execution::CredentialSource;
 use toolplane_runtime::Config;
 
@@ -25,20 +25,9 @@ pub(crate) fn source(config: &Config) -> Result<CredentialSource, ExecutorError>
     if config.credentials.is_empty() {
         return Ok(CredentialSource::default());
     }
-    let broker = broker(config.credentials.clone());
+    let broker = Broker::of_process(config.credentials.clone());
     let broker = broker.map_err(|fault| ExecutorError::Option { key: "credentials", rule: fault.to_string() })?;
     Ok(CredentialSource::new(Arc::new(broker)))
-}
-
-fn broker(credentials: Vec<CredentialConfig>) -> Result<Broker, ConfigFault> {
-    let tokens: Arc<dyn TokenClient> = match HttpTokens::usual() {
-        Ok(tokens) => Arc::new(tokens),
-        Err(error) => {
-            tracing::error!(%error, "token servers cannot be asked: TLS cannot be set up");
-            Arc::new(NoTokens)
-        }
-    };
-    Broker::new(BrokerOptions::new(credentials, tokens))
 }
 
 /// Looks at the sources before the first call.
@@ -114,6 +103,6 @@ fn exchange(source: &CredentialSource, credentials: Vec<CredentialConfig>) -> Re
     match source.broker() {
         Some(earlier) => earlier.with_credentials(credentials).map(Some),
         None if credentials.is_empty() => Ok(None),
-        None => broker(credentials).map(Some),
+        None => Broker::of_process(credentials).map(Some),
     }
 }

@@ -57,9 +57,11 @@ pub enum SurfaceError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The embedding model cannot be used.
-    #[error("`surface.search.meaning.model`: {reason}")]
+    /// The embedding model or endpoint cannot be used.
+    #[error("`surface.search.meaning.{key}`: {reason}")]
     Meaning {
+        /// The key.
+        key: &'static str,
         /// What is wrong with it.
         reason: String,
     },

@@ -14,6 +14,7 @@
     )
 )]
 
+mod breaker;
 mod cache;
 mod changes;
 pub mod declarations;
@@ -42,5 +43,6 @@ mod view;
 
 pub use error::SurfaceError;
 pub use forget::forget;
+pub use meaning::{Computed, MeaningSource, Purpose, Unread};
 pub use options::{LearningOptions, MeaningOptions, ProviderOptions, SurfaceOptions, Synonyms};
 pub use role::{PROGRAM, SurfaceRole, start};

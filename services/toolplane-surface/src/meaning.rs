@@ -1,31 +1,34 @@
-//! What questions mean: the vectors of every tool, and asking the model about a question.
+//! What questions mean: the vectors of every tool, and of questions.
 //!
-//! Tools are read by the model in the background, after they are registered (`reader.rs`), and what it made of them is kept beside
-//! their declarations. A question waits for the model as long as it is told, and is answered by words alone where the model does not answer.
+//! A model in this process or an endpoint makes them (`source.rs`). Tools are read in the background, after they are registered
+//! (`reader.rs`), and what came out is kept beside their declarations. A question waits as long as it is told, and is answered by words
+//! alone where nobody says what it means.
 
+mod each;
+mod endpoint;
 mod open;
+mod questions;
 mod reader;
+mod source;
 #[cfg(test)]
 mod tests;
 mod understood;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
-use tokio::sync::Semaphore;
 use toolplane_catalog::search::{Nearest, meant};
 use toolplane_meaning::{Quantised, Weights};
 use toolplane_records::ids::{TenantId, ToolId};
 
+use crate::breaker::Breaker;
 use crate::options::MeaningOptions;
 pub(crate) use open::{check, open};
+use questions::Questions;
+pub use source::{Computed, MeaningSource, Purpose, Unread};
 use understood::Understood;
 
-/// Questions the model is asked at a time; more wait for their turn, and go without it when that takes too long.
-const AT_ONCE: usize = 4;
-
-/// A model, and what it made of the tools. Cheap to clone; clones are the same.
+/// Who knows what texts mean, and what that made of the tools. Cheap to clone; clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Meaning(Arc<Inner>);
 
@@ -33,9 +36,10 @@ pub(crate) struct Meaning(Arc<Inner>);
 struct Inner {
     options: MeaningOptions,
     tenants: DashMap<TenantId, Arc<Understood>>,
-    turns: Arc<Semaphore>,
-    /// The last question went without the model: told once, and not with every question.
-    away: AtomicBool,
+    questions: Questions,
+    breaker: Breaker,
+    /// How many numbers each vector has.
+    dimension: OnceLock<usize>,
 }
 
 /// What is known of the meaning of a question.
@@ -52,7 +56,7 @@ pub(crate) enum Asked {
 /// The tools of a tenant, from where a question stands.
 #[derive(Debug)]
 pub(crate) struct Near {
-    question: Quantised,
+    question: Arc<Quantised>,
     tools: Arc<Understood>,
     weights: Weights,
     least: f32,
@@ -90,47 +94,80 @@ impl Asked {
 
 impl Meaning {
     pub(crate) fn new(options: MeaningOptions) -> Self {
-        let turns = Arc::new(Semaphore::new(AT_ONCE));
-        Self(Arc::new(Inner { options, tenants: DashMap::new(), turns, away: AtomicBool::new(false) }))
+        let dimension = options.source.dimension().map_or_else(OnceLock::new, OnceLock::from);
+        let (questions, breaker) = (Questions::default(), Breaker::default());
+        Self(Arc::new(Inner { options, tenants: DashMap::new(), questions, breaker, dimension }))
     }
 
     fn of_tenant(&self, tenant: &TenantId) -> Arc<Understood> {
-        let fresh = || Arc::new(Understood::new(self.0.options.embedder.dimension()));
-        Arc::clone(&self.0.tenants.entry(tenant.clone()).or_insert_with(fresh))
+        Arc::clone(&self.0.tenants.entry(tenant.clone()).or_default())
     }
 
-    /// Asks the model what a question means.
+    /// Finds out what a question means.
     pub(crate) async fn ask(&self, tenant: &TenantId, query: &str) -> Asked {
         let Some(text) = meant(query) else { return Asked::Not };
-        let options = &self.0.options;
-        let (vector, was_away) = match tokio::time::timeout(options.patience, self.vector(text)).await {
-            Ok(Ok(vector)) => (vector, self.0.away.swap(false, Ordering::Relaxed)),
-            failed => {
-                if !self.0.away.swap(true, Ordering::Relaxed) {
-                    let told =
-                        failed.map_or_else(|_| "it took too long".to_owned(), |error| error.err().unwrap_or_default());
-                    tracing::warn!(error = told, "the embedding model does not answer; tools are found by words alone");
+        let question = (tenant.clone(), text);
+        let vector = match self.0.questions.get(&question) {
+            Some(known) => known,
+            None => match self.vector(&question.1).await {
+                Some(vector) => {
+                    let vector = Arc::new(vector);
+                    self.0.questions.keep(question, Arc::clone(&vector));
+                    vector
                 }
-                return Asked::Away;
-            }
+                None => return Asked::Away,
+            },
         };
-        if was_away {
-            tracing::info!("the embedding model answers again");
-        }
-        let (tools, weights, least) = (self.of_tenant(tenant), options.weights, options.least_similarity);
-        Asked::Understood(Near { question: vector, tools, weights, least })
+        let (tools, weights) = (self.of_tenant(tenant), self.0.options.weights);
+        Asked::Understood(Near { question: vector, tools, weights, least: self.0.options.least_similarity })
     }
 
-    async fn vector(&self, text: String) -> Result<Quantised, String> {
-        let turn = Arc::clone(&self.0.turns).acquire_owned().await.map_err(|error| error.to_string())?;
-        let embedder = Arc::clone(&self.0.options.embedder);
-        let work = move || {
-            // Given back when the work has ended, also when nobody waits for it any more.
-            let _turn = turn;
-            embedder.embed(&[&text])
+    /// The vector of a question, unless it is late, or asking has been in vain again and again.
+    async fn vector(&self, text: &str) -> Option<Quantised> {
+        let Inner { options, breaker, .. } = &*self.0;
+        if !breaker.lets() {
+            return None;
+        }
+        let read = options.source.read(vec![text.to_owned()], Purpose::Question);
+        let (reason, after) = match tokio::time::timeout(options.patience, read).await {
+            Ok(Ok(vectors)) => match self.of_question(vectors) {
+                Ok(vector) => {
+                    if breaker.answered() {
+                        tracing::info!("questions are understood again");
+                    }
+                    return Some(vector);
+                }
+                Err(reason) => (reason, None),
+            },
+            Ok(Err(Unread::Away { reason, after })) => (reason, after),
+            // A question that is refused says nothing about the next one.
+            Ok(Err(Unread::Refused { reason })) => {
+                tracing::debug!(error = reason, "the text of a question is refused; words alone answer it");
+                return None;
+            }
+            Err(_) => ("it took too long".to_owned(), None),
         };
-        let vectors = tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?;
-        let vectors = vectors.map_err(|error| error.to_string())?;
-        vectors.first().and_then(|vector| Quantised::of(vector)).ok_or_else(|| "it gave no vector".to_owned())
+        if breaker.failed(after) {
+            tracing::warn!(error = reason, "what questions mean is not known now; tools are found by words alone");
+        }
+        None
+    }
+
+    fn of_question(&self, vectors: Vec<Option<Quantised>>) -> Result<Quantised, String> {
+        let vector = vectors.into_iter().next().flatten().ok_or("it gave no vector")?;
+        self.check_dimension(&vector).map(|()| vector)
+    }
+
+    /// Whether a vector has as many numbers as all others. The first one says how many these are.
+    fn check_dimension(&self, vector: &Quantised) -> Result<(), String> {
+        let (given, known) = (vector.dimension(), *self.0.dimension.get_or_init(|| vector.dimension()));
+        if given == known {
+            return Ok(());
+        }
+        Err(format!(
+            "`{}` gives vectors of {given} numbers now, and those that are kept have {known}: with another `endpoint_model` or \
+             `dimensions`, all tools are read again",
+            self.0.options.source.model()
+        ))
     }
 }

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_meaning::{Embedder, Weights};
+use toolplane_meaning::Weights;
 use toolplane_providers::health::Policy;
 use toolplane_runtime::Config;
 use toolplane_runtime::client::Peer;
+
+use crate::meaning::MeaningSource;
 
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
@@ -48,8 +50,8 @@ pub struct LearningOptions {
 /// How the meaning of questions is looked at.
 #[derive(Clone, Debug)]
 pub struct MeaningOptions {
-    /// The model.
-    pub embedder: Arc<dyn Embedder>,
+    /// Who knows what texts mean.
+    pub source: Arc<dyn MeaningSource>,
     /// What the order by words and that by meaning count.
     pub weights: Weights,
     /// Tools that are less near a question than this, from 0 to 1, are not found by its meaning.

@@ -47,14 +47,14 @@ pub struct SurfaceRole {
 ///
 /// - [`SurfaceError::Open`] when the store cannot be opened.
 /// - [`SurfaceError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
-/// - [`SurfaceError::Meaning`] when the embedding model cannot be used.
+/// - [`SurfaceError::Meaning`] when the embedding model or endpoint cannot be used.
 /// - Everything [`SurfaceRole::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     start_with(config, SurfaceOptions::from_config(config), tasks).await
 }
 
 async fn start_with(config: &Config, mut options: SurfaceOptions, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
-    options.meaning = meaning::open(&config.surface.search.meaning).await?;
+    options.meaning = meaning::open(config).await?;
     let backend = Backend::open(config, Keeper::Surface).await?;
     takeover::take_over(config, &backend).await?;
     SurfaceRole::open(options, backend, tasks).await
@@ -174,7 +174,7 @@ fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
         tools_of(file)?;
     }
-    meaning::check(&config.surface.search.meaning)?;
+    meaning::check(config)?;
     configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }

@@ -9,6 +9,8 @@
 
 #[path = "service/catalog.rs"]
 mod catalog;
+#[path = "service/endpoint.rs"]
+mod endpoint;
 #[path = "service/large.rs"]
 mod large;
 #[path = "service/learning.rs"]

@@ -8,10 +8,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::net::TcpStream;
 use toolplane_catalog::values::Egress;
+use toolplane_egress::{DeniedAddress, Lookup, allows_address};
 use toolplane_matching::host::one_spelling;
 use toolplane_sandbox::{Gate, GateError, Target};
-
-use super::resolve::{DeniedAddress, Lookup, allows_address};
 
 /// How long finding the addresses of a name and connecting to one may take together.
 const CONNECT_BOUND: Duration = Duration::from_secs(10);

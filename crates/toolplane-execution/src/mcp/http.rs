@@ -9,6 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use parking_lot::Mutex;
 use reqwest::Client;
 use toolplane_catalog::values::Egress;
+use toolplane_egress::denied;
 use toolplane_mcp::{Body, Guard, HttpEndpoint, HttpSend, SendError, Transport};
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::McpHttpServer;
@@ -16,7 +17,7 @@ use url::Url;
 
 use crate::credentials::RequestCredentials;
 use crate::failure::invalid_binding;
-use crate::http::{Clients, Lookup, denied_by_resolver, egress_denied, innermost};
+use crate::http::{Clients, Lookup, egress_denied, innermost};
 
 /// Asks servers over HTTP.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ impl HttpSend for Within {
             given.put_into(request.headers_mut(), &mut url).map_err(|error| refused(error, &fault))?;
             *request.url_mut() = url;
             let response = client.execute(request).await.map_err(reqwest::Error::without_url);
-            let response = response.map_err(|error| match denied_by_resolver(&error) {
+            let response = response.map_err(|error| match denied(&error) {
                 Some(reason) => refused(egress_denied(&reason, &host), &fault),
                 None if error.is_connect() => {
                     SendError::NotSent(format!("the server cannot be reached{}", innermost(&error)))

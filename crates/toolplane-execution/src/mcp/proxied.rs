@@ -15,11 +15,12 @@ use reqwest::{Client, Method, Response, StatusCode};
 use tokio::net::TcpStream;
 use toolplane_catalog::values::Egress;
 use toolplane_credentials::ProxyHeader;
+use toolplane_egress::denied;
 use toolplane_sandbox::{Gate, GateError, PlainRequest, Target};
 use url::Url;
 
 use crate::credentials::{CredentialSource, Injections};
-use crate::http::{EgressGate, denied_by_resolver, innermost};
+use crate::http::{EgressGate, innermost};
 use body::Body;
 
 /// Fields that are of one connection, or that are written anew.
@@ -95,7 +96,7 @@ impl CredentialGate {
         let body = Body::of(&request.fields)?;
         let asked = self.client.request(method, url).headers(headers);
         let sent = body.sent_with(asked, begun, stream).await;
-        sent.map_err(|error| match denied_by_resolver(&error) {
+        sent.map_err(|error| match denied(&error) {
             Some(reason) => GateError::Refused(reason),
             None => GateError::Failed(std::io::Error::other(format!("the exchange broke off{}", innermost(&error)))),
         })

@@ -43,12 +43,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-mcp", &["toolplane-records"]),
     ("toolplane-results", &["toolplane-records"]),
     ("toolplane-credentials", &["toolplane-matching", "toolplane-records"]),
+    // What an allow list is, says the catalogue.
+    ("toolplane-egress", &["toolplane-catalog", "toolplane-matching"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
     (
         "toolplane-execution",
         &[
             "toolplane-catalog",
             "toolplane-credentials",
+            "toolplane-egress",
             "toolplane-matching",
             "toolplane-mcp",
             "toolplane-openapi",
@@ -109,6 +112,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "toolplane-backend",
             "toolplane-catalog",
+            "toolplane-credentials",
+            "toolplane-egress",
             "toolplane-mcp",
             "toolplane-meaning",
             "toolplane-metrics",

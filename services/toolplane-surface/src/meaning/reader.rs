@@ -1,7 +1,6 @@
 //! Reading tools with the model, in the background: a few at a time, of each tenant in turn, so that none waits for another one's thousands.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,17 +11,20 @@ use toolplane_meaning::Quantised;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
+use toolplane_runtime::client::Backoff;
 use toolplane_store::{Commit, RecordKey, Store, StoreError, Write};
 
 use super::Meaning;
+use super::each::{self, Made};
+use super::source::Unread as NotRead;
 use super::understood::Understood;
 use crate::keys;
 use crate::registry::Registry;
 
-/// Tools read before the next tenant has its turn.
-const AT_ONCE: usize = 16;
-/// How long it rests when the store or the model fails.
-const REST: Duration = Duration::from_secs(5);
+/// How long it rests when the store, the model or the endpoint fails: twice as long each time.
+const REST: Backoff = Backoff { first: Duration::from_secs(2), most: Duration::from_secs(60), tries: u32::MAX };
+/// An endpoint is left alone at most so long when it asks for it.
+const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 
 /// What is kept of a tool.
 #[derive(Serialize, Deserialize)]
@@ -54,8 +56,8 @@ struct New {
 enum Fault {
     #[error("their vectors cannot be kept: {0}")]
     Store(#[from] StoreError),
-    #[error("{0}")]
-    Model(String),
+    #[error("{reason}")]
+    Away { reason: String, after: Option<Duration> },
 }
 
 /// Tools that may be new to the model.
@@ -65,7 +67,7 @@ impl Meaning {
     /// Reads every tool, and those that change, until `stop`.
     pub(crate) async fn read_tools(self, registry: Registry, stop: CancellationToken) {
         let mut revisions = registry.0.hub.revisions();
-        let mut waiting = Waiting::new();
+        let (mut waiting, mut failed) = (Waiting::new(), 0_u32);
         stop.run_until_cancelled(async {
             loop {
                 // Noted before it is looked: what changes meanwhile is looked at once more.
@@ -74,10 +76,14 @@ impl Meaning {
                 if waiting.is_empty() && revisions.changed().await.is_err() {
                     return;
                 }
-                if let Err(fault) = self.read_some(&registry, &mut waiting).await {
-                    tracing::warn!(error = %fault, "tools are not read by the embedding model now; it goes on later");
-                    tokio::time::sleep(REST).await;
-                }
+                let Err(fault) = self.read_some(&registry, &mut waiting).await else {
+                    failed = 0;
+                    continue;
+                };
+                failed = failed.saturating_add(1);
+                let rest = fault.rest(failed);
+                tracing::warn!(error = %fault, ?rest, "tools are not read for their meaning now; it goes on later");
+                tokio::time::sleep(rest).await;
             }
         })
         .await;
@@ -100,15 +106,19 @@ impl Meaning {
         }
     }
 
-    /// Reads some tools of each tenant. Those it fails with go on waiting.
+    /// Reads some tools of each tenant. Those it fails with go on waiting; a tenant whose records cannot be kept holds back no other one.
     async fn read_some(&self, registry: &Registry, waiting: &mut Waiting) -> Result<(), Fault> {
+        let (batch, mut failed) = (self.0.options.source.batch(), None);
         for (tenant, ids) in waiting.iter_mut() {
-            let some: Vec<ToolId> = ids.iter().take(AT_ONCE).cloned().collect();
-            self.read(registry, tenant, &some).await?;
-            ids.drain(..some.len());
+            let some: Vec<ToolId> = ids.iter().take(batch).cloned().collect();
+            match self.read(registry, tenant, &some).await {
+                Ok(()) => drop(ids.drain(..some.len())),
+                Err(away @ Fault::Away { .. }) => return Err(away),
+                Err(fault) => failed = Some(fault),
+            }
         }
         waiting.retain(|_, ids| !ids.is_empty());
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     async fn read(&self, registry: &Registry, tenant: &TenantId, ids: &[ToolId]) -> Result<(), Fault> {
@@ -119,14 +129,35 @@ impl Meaning {
         if fresh.is_empty() {
             return Ok(());
         }
-        let read = self.with_vectors(fresh).await?;
+        let texts: Vec<String> = fresh.iter().map(|one| one.text.clone()).collect();
+        let each::Outcome { made, away } = each::each(self.0.options.source.as_ref(), &texts).await;
+        let mut read = Vec::with_capacity(made.len());
+        for (one, made) in fresh.into_iter().zip(made) {
+            match made {
+                Some(Made::Vector(Some(vector))) => {
+                    self.check_dimension(&vector).map_err(|reason| Fault::Away { reason, after: None })?;
+                    read.push((one, Some(vector)));
+                }
+                Some(Made::Vector(None)) => read.push((one, None)),
+                Some(Made::Refused(reason)) => {
+                    // Asked for again when its text changes, and by the next start.
+                    tracing::warn!(tool_id = %one.id, error = reason, "the text of a tool is refused: it is found by words alone");
+                    read.push((one, None));
+                }
+                None => {}
+            }
+        }
         let writes = read.iter().filter_map(|(one, vector)| {
             let bytes = self.stored(&one.digest, vector.as_ref()?);
             Some(Write::Put { key: keys::meaning(tenant, &one.id), bytes })
         });
         registry.store().commit(Commit { writes: writes.collect(), ..Commit::default() }).await?;
         read.into_iter().for_each(|(one, vector)| known.keep(one.id, one.digest, vector.as_ref()));
-        Ok(())
+        match away {
+            Some(NotRead::Away { reason, after }) => Err(Fault::Away { reason, after }),
+            Some(NotRead::Refused { reason }) => Err(Fault::Away { reason, after: None }),
+            None => Ok(()),
+        }
     }
 
     /// Takes in what is in the store; what is left has to be read.
@@ -153,21 +184,8 @@ impl Meaning {
         Ok(fresh)
     }
 
-    async fn with_vectors(&self, fresh: Vec<Unread>) -> Result<Vec<(Unread, Option<Quantised>)>, Fault> {
-        let embedder = Arc::clone(&self.0.options.embedder);
-        let (fresh, vectors) = tokio::task::spawn_blocking(move || {
-            let texts: Vec<&str> = fresh.iter().map(|one| one.text.as_str()).collect();
-            let vectors = embedder.embed(&texts);
-            (fresh, vectors)
-        })
-        .await
-        .map_err(|error| Fault::Model(error.to_string()))?;
-        let vectors = vectors.map_err(|error| Fault::Model(error.to_string()))?;
-        Ok(fresh.into_iter().zip(vectors).map(|(one, vector)| (one, Quantised::of(&vector))).collect())
-    }
-
     fn stored(&self, text: &Digest, vector: &Quantised) -> Bytes {
-        let model = self.0.options.embedder.model().to_string();
+        let model = self.0.options.source.model().to_string();
         let stored = Stored { model, text: *text, vector: hex::encode(vector.to_bytes()) };
         // Texts and a digest are always JSON; without one, the tool is read again after the next start.
         Bytes::from(serde_json::to_vec(&stored).unwrap_or_default())
@@ -176,12 +194,22 @@ impl Meaning {
     /// What is stored, when this model made it of this text.
     fn kept(&self, bytes: &[u8], text: &Digest) -> Option<Quantised> {
         let stored: Stored = serde_json::from_slice(bytes).ok()?;
-        let embedder = &self.0.options.embedder;
-        if stored.model != embedder.model().as_str() || stored.text != *text {
+        if stored.model != self.0.options.source.model().as_str() || stored.text != *text {
             return None;
         }
         let vector = Quantised::from_bytes(&hex::decode(&stored.vector).ok()?)?;
-        (vector.dimension() == embedder.dimension()).then_some(vector)
+        self.check_dimension(&vector).is_ok().then_some(vector)
+    }
+}
+
+impl Fault {
+    /// How long it rests after so many failures in a row.
+    fn rest(&self, failed: u32) -> Duration {
+        let asked = match self {
+            Self::Store(_) => None,
+            Self::Away { after, .. } => *after,
+        };
+        REST.wait(failed, None).max(asked.unwrap_or_default().min(LONGEST_ASKED))
     }
 }
 

@@ -76,7 +76,8 @@ impl Bed {
     async fn read(&self, tools: usize) -> Reading {
         let embedder: Arc<dyn Embedder> = Arc::new(Same(ModelId::new("same", "1")));
         let weights = Weights::default();
-        let options = MeaningOptions { embedder, weights, least_similarity: 0.5, patience: PATIENCE };
+        let source: Arc<dyn MeaningSource> = Arc::new(Computed::new(embedder));
+        let options = MeaningOptions { source, weights, least_similarity: 0.5, patience: PATIENCE };
         let (registry, stop) = (self.registry().await, CancellationToken::new());
         let reading = Reading { registry, meaning: Meaning::new(options), stop };
         tokio::spawn(reading.meaning.clone().read_tools(reading.registry.clone(), reading.stop.clone()));

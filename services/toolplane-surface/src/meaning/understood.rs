@@ -8,21 +8,18 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::payload::Digest;
 
 /// The vectors of a tenant's tools, each with the text it was made of.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Understood(RwLock<Kept>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Kept {
-    vectors: Vectors<ToolId>,
+    /// None before the first one, which says how many numbers they have.
+    vectors: Option<Vectors<ToolId>>,
     /// The text that was read of each; none, of those that nobody is to find any more.
     texts: HashMap<ToolId, Option<Digest>>,
 }
 
 impl Understood {
-    pub(super) fn new(dimension: usize) -> Self {
-        Self(RwLock::new(Kept { vectors: Vectors::new(dimension), texts: HashMap::new() }))
-    }
-
     /// How many tools were read, or need not be.
     pub(super) fn len(&self) -> usize {
         self.0.read().texts.len()
@@ -36,15 +33,15 @@ impl Understood {
     /// Nobody is to find this one any more.
     pub(super) fn drop_out(&self, id: ToolId) {
         let mut kept = self.0.write();
-        kept.vectors.remove(&id);
+        kept.take_out(&id);
         kept.texts.insert(id, None);
     }
 
     /// Keeps what was made of a text: nothing, where it says nothing to the model.
     pub(super) fn keep(&self, id: ToolId, text: Digest, vector: Option<&Quantised>) {
         let mut kept = self.0.write();
-        if !vector.is_some_and(|vector| kept.vectors.insert(id.clone(), vector)) {
-            kept.vectors.remove(&id);
+        if !vector.is_some_and(|vector| kept.insert(id.clone(), vector)) {
+            kept.take_out(&id);
         }
         kept.texts.insert(id, Some(text));
     }
@@ -54,7 +51,7 @@ impl Understood {
         let mut kept = self.0.write();
         let gone: Vec<ToolId> = kept.texts.keys().filter(|id| !stays(id)).cloned().collect();
         for id in gone {
-            kept.vectors.remove(&id);
+            kept.take_out(&id);
             kept.texts.remove(&id);
         }
     }
@@ -66,7 +63,20 @@ impl Understood {
         least: f32,
         fits: &mut dyn FnMut(&ToolId) -> bool,
     ) -> Vec<ToolId> {
-        let near = self.0.read().vectors.nearest(question, most, least, fits);
-        near.into_iter().map(|near| near.key).collect()
+        let kept = self.0.read();
+        let near = kept.vectors.as_ref().map(|vectors| vectors.nearest(question, most, least, fits));
+        near.unwrap_or_default().into_iter().map(|near| near.key).collect()
+    }
+}
+
+impl Kept {
+    fn insert(&mut self, id: ToolId, vector: &Quantised) -> bool {
+        self.vectors.get_or_insert_with(|| Vectors::new(vector.dimension())).insert(id, vector)
+    }
+
+    fn take_out(&mut self, id: &ToolId) {
+        if let Some(vectors) = &mut self.vectors {
+            vectors.remove(id);
+        }
     }
 }

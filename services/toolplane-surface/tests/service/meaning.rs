@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use toolplane_meaning::{EmbedError, Embedder, ModelId, Weights};
 use toolplane_proto::v1;
-use toolplane_surface::{MeaningOptions, SurfaceOptions};
+use toolplane_surface::{Computed, MeaningOptions, MeaningSource, SurfaceOptions};
 use toolplane_wait::eventually;
 
 use crate::role::{PATIENCE, Role, changed, options, tool};
@@ -48,8 +48,9 @@ fn topics(revision: &str) -> Arc<Topics> {
 
 async fn start(dir: &Path, embedder: &Arc<Topics>) -> Role {
     let embedder: Arc<dyn Embedder> = embedder.clone();
+    let source: Arc<dyn MeaningSource> = Arc::new(Computed::new(embedder));
     let meaning =
-        Some(MeaningOptions { embedder, weights: Weights::default(), least_similarity: 0.5, patience: PATIENCE });
+        Some(MeaningOptions { source, weights: Weights::default(), least_similarity: 0.5, patience: PATIENCE });
     Role::start_with(dir, SurfaceOptions { meaning, ..options() }).await
 }
 
@@ -133,14 +134,23 @@ async fn without_the_model_words_answer_and_say_so() {
     let first =
         v1::SearchToolsRequest { query: "a".to_owned() + " forecast invoice files", limit: 1, ..Default::default() };
     let page = role.client.clone().search_tools(first.clone()).await.unwrap().into_inner().result.unwrap();
+    role.stop().await;
     model.fails.store(true, Ordering::Relaxed);
+    let role = start(dir.path(), &model).await;
     let found = ask(&role, "umbrella forecast").await;
     assert_eq!((names(&found), found.meaning.as_str()), (vec!["weather.get"], "away"));
     let more = v1::SearchToolsRequest { page_token: page.next_page_token, ..first };
     let refused = role.client.clone().search_tools(more).await.unwrap_err();
     assert!(refused.message().contains("another order"), "{}", refused.message());
     model.fails.store(false, Ordering::Relaxed);
+    complete(&role).await;
+    // What was asked before is known without the model.
     assert_eq!(ask(&role, "umbrella").await.meaning, "complete");
+    model.fails.store(true, Ordering::Relaxed);
+    assert_eq!(
+        (ask(&role, "umbrella").await.meaning, ask(&role, "rain").await.meaning),
+        ("complete".into(), "away".into())
+    );
     role.stop().await;
 }
 
@@ -160,7 +170,8 @@ async fn what_meaning_found_and_somebody_loaded_is_found_without_the_model_from_
     let both = async || (how(&role.search(&surface, "umbrella").await) == ["use", "meaning"]).then_some(());
     eventually("use and meaning both lead there", PATIENCE, both).await;
     model.fails.store(true, Ordering::Relaxed);
-    let found = role.search(&surface, "umbrella").await;
+    // Not the very question that was asked before: its meaning is known.
+    let found = role.search(&surface, "the umbrella").await;
     assert_eq!((how(&found), found.meaning.as_str()), (vec!["use".to_owned()], "away"));
     role.stop().await;
 }

@@ -12,7 +12,7 @@ use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::client::{Peer, PeerSettings, connect, own_url};
 use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
-use toolplane_runtime::{Shutdown, Tasks};
+use toolplane_runtime::{Config, Shutdown, Tasks};
 use toolplane_surface::{LearningOptions, ProviderOptions, SurfaceOptions, SurfaceRole};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -54,6 +54,18 @@ impl Role {
         let shutdown = Shutdown::new();
         let tasks = Tasks::new(shutdown.clone());
         let service = SurfaceRole::open(options, backend, &tasks).await.unwrap();
+        Self::serve(service, shutdown, tasks).await
+    }
+
+    /// As a process with this configuration has it.
+    pub(crate) async fn configured(config: &Config) -> Self {
+        let shutdown = Shutdown::new();
+        let tasks = Tasks::new(shutdown.clone());
+        let service = toolplane_surface::start(config, &tasks).await.unwrap();
+        Self::serve(service, shutdown, tasks).await
+    }
+
+    async fn serve(service: SurfaceRole, shutdown: Shutdown, tasks: Tasks) -> Self {
         let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = own_url(bound.address(), false);
         let services = service.add_to(Services::new(FILE_DESCRIPTOR_SET).unwrap());

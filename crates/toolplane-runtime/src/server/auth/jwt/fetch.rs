@@ -4,14 +4,13 @@
 //! away, the keys it published last stay good.
 
 use std::fmt::Display;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
-use url::{Host, Url};
+use url::Url;
 
 use super::source::KeySet;
 use crate::server::auth::credential_file::KeySetError;
@@ -69,13 +68,10 @@ enum FetchError {
 /// Checks an address of keys: `https`, or `http` on loopback, on one of these hosts.
 pub(crate) fn jwks_address(url: &str, hosts: &[String]) -> Result<Url, JwksAddressError> {
     let url = Url::parse(url).map_err(|_| JwksAddressError::NotAUrl)?;
-    let local = match url.host() {
-        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
-        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => return Err(JwksAddressError::NoHost),
-    };
-    if url.scheme() != "https" && !(url.scheme() == "http" && local) {
+    if url.host().is_none() {
+        return Err(JwksAddressError::NoHost);
+    }
+    if !toolplane_credentials::is_private(&url) {
         return Err(JwksAddressError::NotEncrypted);
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

@@ -38,7 +38,7 @@ impl Lookup for SystemLookup {
 
 /// A name that resolves to an address its tool may not reach.
 #[derive(Debug)]
-pub(super) struct DeniedAddress(pub(super) IpAddr);
+pub struct DeniedAddress(pub IpAddr);
 
 impl std::fmt::Display for DeniedAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -48,8 +48,8 @@ impl std::fmt::Display for DeniedAddress {
 
 impl std::error::Error for DeniedAddress {}
 
-/// The reason, if `error` came from an address that is not allowed.
-pub(crate) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
+/// The reason, if a request was not sent because its host stands for an address that is not allowed.
+pub fn denied(error: &reqwest::Error) -> Option<String> {
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {
         if let Some(denied) = next.downcast_ref::<DeniedAddress>() {
@@ -62,7 +62,7 @@ pub(crate) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
 
 /// Whether `name`, which is allowed, may stand for `address`: a public one, or one that is listed itself, or loopback when
 /// `localhost` is listed by name.
-pub(super) fn allows_address(egress: &Egress, name: &str, address: IpAddr) -> bool {
+pub fn allows_address(egress: &Egress, name: &str, address: IpAddr) -> bool {
     is_public(address) || egress.lists_address(address) || (address.is_loopback() && egress.lists_as_localhost(name))
 }
 
@@ -89,18 +89,23 @@ impl Resolve for Guard {
 
 /// One client for each allow list in use.
 #[derive(Debug)]
-pub(crate) struct Clients {
+pub struct Clients {
     lookup: Arc<dyn Lookup>,
     made: Mutex<BTreeMap<Egress, Client>>,
 }
 
 impl Clients {
-    pub(crate) fn new(lookup: Arc<dyn Lookup>) -> Self {
+    /// None yet; names are looked up by `lookup`.
+    pub fn new(lookup: Arc<dyn Lookup>) -> Self {
         Self { lookup, made: Mutex::default() }
     }
 
-    /// The client whose connections go only where `egress` allows.
-    pub(crate) fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
+    /// The client whose connections go only where `egress` allows. It looks at no URL: ask `egress` first.
+    ///
+    /// # Errors
+    ///
+    /// What `reqwest` says when TLS cannot be set up.
+    pub fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
         let mut made = self.made.lock();
         if let Some(client) = made.get(egress) {
             return Ok(client.clone());
@@ -121,4 +126,14 @@ impl Clients {
         made.insert(egress.clone(), client.clone());
         Ok(client)
     }
+}
+
+/// What lies at the bottom of `error`: what the system or the protocol says. The outermost text has the URL, so nothing is told of an
+/// error that is its own bottom.
+pub fn innermost(error: &reqwest::Error) -> Option<String> {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    (!std::ptr::eq(cause, error as &dyn std::error::Error)).then(|| cause.to_string())
 }
