@@ -79,24 +79,7 @@ impl ServiceHook {
 
 /// How the service is connected to: with the files of the hook, never with what this process shows its peers.
 pub(crate) fn settings(hook: &HookConfig, peers_ca: Option<&Path>) -> Result<PeerSettings, ServerError> {
-    let unreadable =
-        |key: &str, error: std::io::Error| ServerError::Transport(format!("`{key}` cannot be read: {error}"));
-    let token = match &hook.token_file {
-        None => None,
-        Some(file) => {
-            let text = std::fs::read_to_string(file).map_err(|error| unreadable("token_file", error))?;
-            let first = text.lines().next().unwrap_or_default().trim().to_owned();
-            if first.is_empty() {
-                return Err(ServerError::Transport("`token_file` has no token in its first line".to_owned()));
-            }
-            Some(first)
-        }
-    };
-    let ca = match hook.ca_file.as_deref().or(peers_ca) {
-        None => None,
-        Some(file) => Some(std::fs::read(file).map_err(|error| unreadable("ca_file", error))?),
-    };
-    Ok(PeerSettings { ca, token, ..PeerSettings::default() })
+    PeerSettings::of_files(hook.token_file.as_deref(), hook.ca_file.as_deref().or(peers_ca))
 }
 
 fn question(event: HookEvent, hook: &HookMeta, input: &HookInput, timeout: Duration) -> v1::RunHookRequest {

@@ -9,7 +9,15 @@ fn descriptor_set_is_complete() {
     services.sort_unstable();
     assert_eq!(
         services,
-        ["HookService", "InvocationService", "PermissionService", "ProviderService", "SurfaceService", "WorkerService"]
+        [
+            "HookService",
+            "InvocationService",
+            "PermissionService",
+            "ProviderService",
+            "RerankService",
+            "SurfaceService",
+            "WorkerService"
+        ]
     );
     for file in &set.file {
         for import in &file.dependency {

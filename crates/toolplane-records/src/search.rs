@@ -56,6 +56,10 @@ pub struct SearchResult {
     /// (ours).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub meaning: String,
+    /// Whether a reranker put the best of them into order, where one is set up: `complete` or `away` (it did not answer, or had not for
+    /// the first page; the order is that of the search). Empty where there was nothing for it to do (ours).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reranked: String,
 }
 
 /// A tool a search found.
@@ -106,8 +110,8 @@ pub struct MatchReason {
     /// The word of the tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
-    /// question).
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within`, `meaning` (the whole
+    /// question) or `reranked` (put at its place by a reranker).
     pub how: String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`,
     /// `search_examples`.
@@ -116,6 +120,9 @@ pub struct MatchReason {
     /// How often questions with this word led to the tool, what is long ago counting less; only for `use`.
     #[serde(default, skip_serializing_if = "is_none")]
     pub times: u32,
+    /// What the reranker gave it, in thousandths; only for `reranked`.
+    #[serde(default, skip_serializing_if = "is_no_score")]
+    pub score: i32,
 }
 
 /// A name that several tools of the surface have.
@@ -157,11 +164,16 @@ impl Default for SearchResult {
             next_page_token: String::new(),
             provider_states: Vec::new(),
             meaning: String::new(),
+            reranked: String::new(),
         }
     }
 }
 
 fn is_none(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_no_score(number: &i32) -> bool {
     *number == 0
 }
 

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -81,6 +82,34 @@ impl PeerSettings {
             server_name: peers.server_name.clone(),
             token,
         })
+    }
+}
+
+impl PeerSettings {
+    /// The settings of a service of somebody else, with its files read: nothing of what this process shows its peers.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Transport`] when one of them cannot be read, or the token file has no token in its first line.
+    pub fn of_files(token_file: Option<&Path>, ca_file: Option<&Path>) -> Result<Self, ServerError> {
+        let unreadable =
+            |key: &str, error: std::io::Error| ServerError::Transport(format!("`{key}` cannot be read: {error}"));
+        let token = match token_file {
+            None => None,
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| unreadable("token_file", error))?;
+                let first = text.lines().next().unwrap_or_default().trim().to_owned();
+                if first.is_empty() {
+                    return Err(ServerError::Transport("`token_file` has no token in its first line".to_owned()));
+                }
+                Some(first)
+            }
+        };
+        let ca = match ca_file {
+            None => None,
+            Some(file) => Some(std::fs::read(file).map_err(|error| unreadable("ca_file", error))?),
+        };
+        Ok(Self { ca, token, ..Self::default() })
     }
 }
 

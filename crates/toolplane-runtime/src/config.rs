@@ -21,6 +21,7 @@ mod load;
 mod meaning;
 pub(crate) mod observe;
 mod permission;
+mod reranker;
 mod scheduler;
 #[cfg(feature = "schema")]
 mod schema;
@@ -40,6 +41,7 @@ pub use hooks::{HookAuthority, HookConfig};
 pub use meaning::MeaningConfig;
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
+pub use reranker::RerankerConfig;
 pub use scheduler::{
     CleaningRuleConfig, OriginalRuleConfig, OriginalsConfig, RetentionRuleConfig, SchedulerConfig, TaintsConfig,
     ToolLimit,

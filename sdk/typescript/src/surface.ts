@@ -71,6 +71,8 @@ export interface Search {
   readonly nextPage?: string;
   /** Whether the cluster looked at what the question means: `complete`, `partial`, `away`, or nothing where it was not to. */
   readonly meaning: string;
+  /** Whether a reranker put the best of them into order: `complete`, `away`, or nothing where there was nothing for it to do. */
+  readonly reranked: string;
   /** Names that were asked for exactly and that several tools have, with some of these. */
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[];
   /** `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider` or `not_available`. */
@@ -164,15 +166,16 @@ export async function searchTools(connection: Connection, surfaceId: string, que
     return { name, toolId, hint, title, description, score: score / 1000, why: why.map(reason) };
   });
   const { nextAction = "", missingNames: missing = [], pendingProviders = [], ambiguousNames: ambiguous = [] } = result ?? {};
-  const { meaning = "" } = result ?? {};
+  const { meaning = "", reranked = "" } = result ?? {};
   const nextPage = result?.nextPageToken ? { nextPage: result.nextPageToken } : {};
-  return { found, nextAction, missing, pendingProviders, ambiguous, meaning, total: Number(result?.totalMatches ?? 0), ...nextPage };
+  return { found, nextAction, missing, pendingProviders, ambiguous, meaning, reranked, total: Number(result?.totalMatches ?? 0), ...nextPage };
 }
 
 function reason({ asked, found, how }: MatchReason): string {
   if (how === "word") return asked;
   if (how === "use") return `${asked} (used)`;
   if (how === "meaning") return "what it means";
+  if (how === "reranked") return "put here by the reranker";
   return how === "name" || how === "name_within" ? "its name" : `${asked} ~ ${found} (${how})`;
 }
 

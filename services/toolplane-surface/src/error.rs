@@ -65,6 +65,12 @@ pub enum SurfaceError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The reranker cannot be used.
+    #[error("`surface.search.reranker`: {reason}")]
+    Reranker {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A configured tool file cannot be used.
     #[error("`surface.declarations`: `{}`: {reason}", file.display())]
     Declarations {
@@ -91,6 +97,7 @@ impl SurfaceError {
             Self::Providers { .. } => codes::SURFACE_PROVIDERS.as_str(),
             Self::Synonyms { .. } => codes::SURFACE_SYNONYMS.as_str(),
             Self::Meaning { .. } => codes::SURFACE_MEANING.as_str(),
+            Self::Reranker { .. } => codes::SURFACE_RERANKER.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }

@@ -10,6 +10,7 @@ use toolplane_runtime::Config;
 use toolplane_runtime::client::Peer;
 
 use crate::meaning::MeaningSource;
+use crate::rerank::Reranker;
 
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct SurfaceOptions {
     pub unused_after: Option<Duration>,
     /// What questions mean is looked at too; words alone are, without it.
     pub meaning: Option<MeaningOptions>,
+    /// A service that puts what was found into a better order.
+    pub reranker: Option<Reranker>,
 }
 
 /// What searches learn from use.
@@ -70,7 +73,7 @@ pub struct Synonyms {
 }
 
 impl SurfaceOptions {
-    /// The settings in a configuration; a model is read where the role [starts](crate::start).
+    /// The settings in a configuration; a model is read, and a reranker connected to, where the role [starts](crate::start).
     pub fn from_config(config: &Config) -> Self {
         Self {
             defer_threshold: config.surface.defer_threshold,
@@ -95,6 +98,7 @@ impl SurfaceOptions {
                 days => Some(Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
             },
             meaning: None,
+            reranker: None,
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
 use crate::synonyms::Thesauri;
-use crate::{declarations, takeover};
+use crate::{declarations, rerank, takeover};
 
 /// The services of the role, as health checks name them.
 const HEALTH: [&str; 3] = ["toolplane.v1.SurfaceService", "toolplane.v1.ProviderService", "surface"];
@@ -48,6 +48,7 @@ pub struct SurfaceRole {
 /// - [`SurfaceError::Open`] when the store cannot be opened.
 /// - [`SurfaceError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
 /// - [`SurfaceError::Meaning`] when the embedding model or endpoint cannot be used.
+/// - [`SurfaceError::Reranker`] when the reranker cannot be used.
 /// - Everything [`SurfaceRole::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     start_with(config, SurfaceOptions::from_config(config), tasks).await
@@ -55,6 +56,7 @@ pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, Surfac
 
 async fn start_with(config: &Config, mut options: SurfaceOptions, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     options.meaning = meaning::open(config).await?;
+    options.reranker = rerank::open(config)?;
     let backend = Backend::open(config, Keeper::Surface).await?;
     takeover::take_over(config, &backend).await?;
     SurfaceRole::open(options, backend, tasks).await
@@ -107,6 +109,7 @@ impl SurfaceRole {
             looks,
             defer_threshold: options.defer_threshold,
             meaning,
+            reranker: options.reranker,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
         };
@@ -175,6 +178,7 @@ fn check(config: &Config) -> Result<(), RoleError> {
         tools_of(file)?;
     }
     meaning::check(config)?;
+    rerank::check(config)?;
     configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }

@@ -6,6 +6,7 @@ mod encode;
 mod events;
 mod export;
 mod providers;
+mod search;
 mod selection;
 mod shown;
 mod surfaces;
@@ -79,7 +80,7 @@ impl SurfaceService for SurfaceApi {
     }
 
     async fn search_tools(&self, request: Request<v1::SearchToolsRequest>) -> Answer<v1::SearchToolsResponse> {
-        Ok(discovery::search(self.current().await?, request).await.map(Response::new)?)
+        Ok(search::search(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_synonyms(&self, request: Request<v1::ListSynonymsRequest>) -> Answer<v1::ListSynonymsResponse> {

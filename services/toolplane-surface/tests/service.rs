@@ -19,6 +19,8 @@ mod learning;
 mod meaning;
 #[path = "service/providers.rs"]
 mod providers;
+#[path = "service/rerank.rs"]
+mod rerank;
 #[path = "service/role.rs"]
 mod role;
 #[path = "service/search.rs"]

@@ -46,7 +46,7 @@ fn reason(concept: &Concept<'_>, place: u32) -> Option<(u32, MatchReason)> {
         found: best.word.clone(),
         how: best.how.as_str().to_owned(),
         fields: fields.map(|field| field.as_str().to_owned()).collect(),
-        times: 0,
+        ..MatchReason::default()
     };
     Some((worth, reason))
 }

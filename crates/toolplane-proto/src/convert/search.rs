@@ -25,6 +25,7 @@ impl From<&records::SearchResult> for v1::SearchResult {
             next_page_token: record.next_page_token.clone(),
             provider_states: field::outs(&record.provider_states),
             meaning: record.meaning.clone(),
+            reranked: record.reranked.clone(),
         }
     }
 }
@@ -50,6 +51,7 @@ impl TryFrom<v1::SearchResult> for records::SearchResult {
             next_page_token: message.next_page_token,
             provider_states: field::list("provider_states", message.provider_states)?,
             meaning: message.meaning,
+            reranked: message.reranked,
         })
     }
 }
@@ -88,15 +90,15 @@ impl TryFrom<v1::FoundTool> for records::FoundTool {
 
 impl From<&records::MatchReason> for v1::MatchReason {
     fn from(record: &records::MatchReason) -> Self {
-        let records::MatchReason { asked, found, how, fields, times } = record.clone();
-        Self { asked, found, how, fields, times }
+        let records::MatchReason { asked, found, how, fields, times, score } = record.clone();
+        Self { asked, found, how, fields, times, score }
     }
 }
 
 impl From<v1::MatchReason> for records::MatchReason {
     fn from(message: v1::MatchReason) -> Self {
-        let v1::MatchReason { asked, found, how, fields, times } = message;
-        Self { asked, found, how, fields, times }
+        let v1::MatchReason { asked, found, how, fields, times, score } = message;
+        Self { asked, found, how, fields, times, score }
     }
 }
 

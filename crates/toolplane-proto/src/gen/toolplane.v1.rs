@@ -14232,6 +14232,356 @@ pub struct ToolRegistration {
     #[prost(message, optional, tag = "4")]
     pub permission_profile: ::core::option::Option<PermissionProfile>,
 }
+/// The best tools of one search.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RerankRequest {
+    /// Who searches.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The question, without the signs of its language.
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+    /// The tools, best first. Those that were asked for by name are not among them: they stay in front.
+    #[prost(message, repeated, tag = "3")]
+    pub candidates: ::prost::alloc::vec::Vec<RerankCandidate>,
+    /// After that the answer is not waited for any more.
+    #[prost(message, optional, tag = "4")]
+    pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A tool that was found.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RerankCandidate {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Its title.
+    #[prost(string, tag = "3")]
+    pub title: ::prost::alloc::string::String,
+    /// The beginning of its description: 300 characters.
+    #[prost(string, tag = "4")]
+    pub description: ::prost::alloc::string::String,
+    /// When it is to be looked for, in its owner's words.
+    #[prost(string, tag = "5")]
+    pub hint: ::prost::alloc::string::String,
+}
+/// The order it wants.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RerankResponse {
+    /// The tools, best first. One that was not given, or is there a second time, is passed over; those that are not named stay behind, in
+    /// the order they had.
+    #[prost(message, repeated, tag = "1")]
+    pub ranked: ::prost::alloc::vec::Vec<RankedTool>,
+}
+/// A tool at its place.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RankedTool {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// How well it fits, by whatever measure; told to whoever searches, and not looked at: the order is that of the list.
+    #[prost(double, tag = "2")]
+    pub score: f64,
+}
+/// Generated client implementations.
+pub mod rerank_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// A service that puts tools a search found into a better order. Its author implements it, and Toolplane calls it.
+    #[derive(Debug, Clone)]
+    pub struct RerankServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl RerankServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> RerankServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RerankServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RerankServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Orders the best tools of one search. A status other than OK, or no answer in time, leaves them in the order they have.
+        pub async fn rerank(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RerankRequest>,
+        ) -> std::result::Result<tonic::Response<super::RerankResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.RerankService/Rerank",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.RerankService", "Rerank"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod rerank_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RerankServiceServer.
+    #[async_trait]
+    pub trait RerankService: std::marker::Send + std::marker::Sync + 'static {
+        /// Orders the best tools of one search. A status other than OK, or no answer in time, leaves them in the order they have.
+        async fn rerank(
+            &self,
+            request: tonic::Request<super::RerankRequest>,
+        ) -> std::result::Result<tonic::Response<super::RerankResponse>, tonic::Status>;
+    }
+    /// A service that puts tools a search found into a better order. Its author implements it, and Toolplane calls it.
+    #[derive(Debug)]
+    pub struct RerankServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RerankServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RerankServiceServer<T>
+    where
+        T: RerankService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/toolplane.v1.RerankService/Rerank" => {
+                    #[allow(non_camel_case_types)]
+                    struct RerankSvc<T: RerankService>(pub Arc<T>);
+                    impl<
+                        T: RerankService,
+                    > tonic::server::UnaryService<super::RerankRequest>
+                    for RerankSvc<T> {
+                        type Response = super::RerankResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RerankRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RerankService>::rerank(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RerankSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RerankServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "toolplane.v1.RerankService";
+    impl<T> tonic::server::NamedService for RerankServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// Answer to a search in a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SearchResult {
@@ -14285,6 +14635,10 @@ pub struct SearchResult {
     /// asked.
     #[prost(string, tag = "16")]
     pub meaning: ::prost::alloc::string::String,
+    /// Whether a reranker put the best of them into order, where one is set up: `complete` or `away` (it did not answer, or had not for the
+    /// first page; the order is that of the search); open vocabulary. Empty where there was nothing for it to do.
+    #[prost(string, tag = "17")]
+    pub reranked: ::prost::alloc::string::String,
 }
 /// A tool a search found.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -14323,8 +14677,8 @@ pub struct MatchReason {
     /// The word of the tool.
     #[prost(string, tag = "2")]
     pub found: ::prost::alloc::string::String,
-    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
-    /// question); open vocabulary.
+    /// `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within`, `meaning` (the whole
+    /// question) or `reranked` (put at its place by a reranker); open vocabulary.
     #[prost(string, tag = "3")]
     pub how: ::prost::alloc::string::String,
     /// Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`.
@@ -14333,6 +14687,9 @@ pub struct MatchReason {
     /// How often questions with this word led to the tool, what is long ago counting less; only for `use`.
     #[prost(uint32, tag = "5")]
     pub times: u32,
+    /// What the reranker gave it, in thousandths; only for `reranked`.
+    #[prost(int32, tag = "6")]
+    pub score: i32,
 }
 /// A name that several tools of the surface have.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -176,6 +176,8 @@ codes! {
         "the place of the entry and what is wrong", "An entry of `surface.synonyms` in the configuration cannot be used.", "Correct the field that is named.";
     SURFACE_MEANING = "SURFACE_MEANING", Fault,
         "the key, the file, and what is wrong", "The embedding model or endpoint of `[surface.search.meaning]` cannot be used.", "Correct the key or the file that is named; models in a folder need a build with the feature `embedding-model`.";
+    SURFACE_RERANKER = "SURFACE_RERANKER", Fault,
+        "the file, and what is wrong", "The service of `[surface.search.reranker]` cannot be used.", "Correct the address or the file that is named.";
     GATEWAY_KEY = "gateway.key", Fault,
         "the file, and why", "The gateway has no key to seal what clients of MCP keep: sessions, tasks, questions.", "Correct the file that is named: keys of at least 16 characters, one a line.";
     APPROVAL_NOT_FOUND = "approval.not_found", Fault,

@@ -43,7 +43,7 @@ impl Config {
         self.check_intervals()?;
         self.check_sizes()?;
         self.check_workspaces()?;
-        self.surface.check(&self.credentials)?;
+        self.surface.check(&self.credentials, &self.peers)?;
         self.scheduler.check()?;
         self.store.check()?;
         super::hooks::check(&self.hooks, &self.peers)?;

@@ -171,20 +171,37 @@ impl HookConfig {
         if !self.env.is_empty() || !self.read_only_paths.is_empty() {
             return fault("env", "and `read_only_paths` are for commands".to_owned());
         }
-        let parsed: Option<http::Uri> = url.parse().ok();
-        let host = parsed.as_ref().and_then(|url| url.host()).filter(|host| !host.is_empty());
-        let (Some(parsed), Some(host)) = (&parsed, host) else {
-            return fault("grpc", format!("`{url}` is not a URL with a host"));
-        };
-        match parsed.scheme_str() {
-            Some("https") if self.ca_file.is_none() && !peers_ca => {
-                fault("ca_file", "is needed for `https`, or `peers.ca_file`".to_owned())
-            }
-            Some("https") => None,
-            Some("http") if is_loopback(host) => None,
-            Some("http") => fault("grpc", format!("`{url}` would carry calls in clear text: use `https://`")),
-            _ => fault("grpc", format!("`{url}` must start with `https://`, or with `http://` on loopback")),
+        match check_service(url, self.ca_file.is_some() || peers_ca) {
+            Ok(()) => None,
+            Err(ServiceFault::Url(rule)) => fault("grpc", rule),
+            Err(ServiceFault::Ca(rule)) => fault("ca_file", rule),
         }
+    }
+}
+
+/// What is wrong with a service of somebody else that is asked over gRPC.
+pub(super) enum ServiceFault {
+    /// Its address.
+    Url(String),
+    /// That nobody says who signs its certificate.
+    Ca(String),
+}
+
+/// Checks the address of such a service: `https` with a known authority, or `http` on loopback.
+pub(super) fn check_service(url: &str, has_ca: bool) -> Result<(), ServiceFault> {
+    let parsed: Option<http::Uri> = url.parse().ok();
+    let host = parsed.as_ref().and_then(|url| url.host()).filter(|host| !host.is_empty());
+    let (Some(parsed), Some(host)) = (&parsed, host) else {
+        return Err(ServiceFault::Url(format!("`{url}` is not a URL with a host")));
+    };
+    match parsed.scheme_str() {
+        Some("https") if !has_ca => Err(ServiceFault::Ca("is needed for `https`, or `peers.ca_file`".to_owned())),
+        Some("https") => Ok(()),
+        Some("http") if is_loopback(host) => Ok(()),
+        Some("http") => {
+            Err(ServiceFault::Url(format!("`{url}` would carry what is asked in clear text: use `https://`")))
+        }
+        _ => Err(ServiceFault::Url(format!("`{url}` must start with `https://`, or with `http://` on loopback"))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use toolplane_credentials::CredentialConfig;
 
-use super::{ConfigError, MeaningConfig};
+use super::{ConfigError, MeaningConfig, PeersConfig, RerankerConfig};
 
 /// What is learned may count for so long.
 const MAX_HALF_LIFE_DAYS: u32 = 3_650;
@@ -28,8 +28,8 @@ pub struct SurfaceConfig {
 }
 
 impl SurfaceConfig {
-    /// Checks this section beside the credentials it may name; the first broken rule is reported.
-    pub(super) fn check(&self, credentials: &[CredentialConfig]) -> Result<(), ConfigError> {
+    /// Checks this section beside the credentials it may name, and what is said of peers; the first broken rule is reported.
+    pub(super) fn check(&self, credentials: &[CredentialConfig], peers: &PeersConfig) -> Result<(), ConfigError> {
         let broken = |key: String, rule| ConfigError::value(&format!("surface.search.{key}"), rule);
         let days = self.search.learning.half_life_days;
         if !(1..=MAX_HALF_LIFE_DAYS).contains(&days) {
@@ -37,7 +37,9 @@ impl SurfaceConfig {
             return Err(broken("learning.half_life_days".to_owned(), rule));
         }
         let meaning = self.search.meaning.check(credentials);
-        meaning.map_err(|(key, rule)| broken(format!("meaning.{key}"), rule))
+        meaning.map_err(|(key, rule)| broken(format!("meaning.{key}"), rule))?;
+        let reranker = self.search.reranker.check(peers.ca_file.is_some());
+        reranker.map_err(|(key, rule)| broken(format!("reranker.{key}"), rule))
     }
 }
 
@@ -52,11 +54,18 @@ pub struct SearchConfig {
     pub learning: LearningConfig,
     /// What questions mean, beside their words; off without a model or an endpoint.
     pub meaning: MeaningConfig,
+    /// A service that puts what was found into a better order; off without an endpoint.
+    pub reranker: RerankerConfig,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { starter_synonyms: true, learning: LearningConfig::default(), meaning: MeaningConfig::default() }
+        Self {
+            starter_synonyms: true,
+            learning: LearningConfig::default(),
+            meaning: MeaningConfig::default(),
+            reranker: RerankerConfig::default(),
+        }
     }
 }
 

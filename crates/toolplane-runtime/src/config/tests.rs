@@ -147,6 +147,16 @@ fn rules_between_keys_hold() {
         let told = format!("`surface.search.meaning.{key}`: `{value}` is not between {range}");
         check(&format!("[surface.search.meaning]\n{key} = {value}\n"), &[], &told);
     }
+    for (keys, key, rule) in [
+        ("endpoint = \"http://10.0.0.1:1\"", "endpoint", "would carry what is asked in clear text"),
+        ("endpoint = \"https://x:1\"", "ca_file", "is needed for `https`"),
+        ("token_file = \"t\"", "token_file", "is for an `endpoint`"),
+        ("top = 1", "top", "is not between 2 and 100"),
+    ] {
+        let error =
+            load(&format!("[surface.search.reranker]\n{keys}\n"), &[]).expect_err("must be refused").to_string();
+        assert!(error.contains(&format!("`surface.search.reranker.{key}`: ")) && error.contains(rule), "{error}");
+    }
     load("[peers]\nsurface = \"http://[::1]:1\"\ntoken_file = \"t\"\n", &[]).expect("clear text on loopback");
 }
 

@@ -110,6 +110,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.WorkerService/UploadPayload", &[Worker]),
     // Served by others, called by us.
     ("toolplane.v1.HookService/RunHook", &[]),
+    ("toolplane.v1.RerankService/Rerank", &[]),
 ];
 
 /// The roles of callers from outside that may use a method (`package.Service/Method`): those of its row without the ones that only

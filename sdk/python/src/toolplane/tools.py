@@ -110,6 +110,8 @@ class Matches(list[Found]):
     """Providers that are still connecting; their tools may come."""
     meaning: str = ""
     """Whether the cluster looked at what the question means: `complete`, `partial`, `away`, or nothing where it was not to."""
+    reranked: str = ""
+    """Whether a reranker put the best of them into order: `complete`, `away`, or nothing where there was nothing for it to do."""
 
     @classmethod
     def of(cls, result: search_pb2.SearchResult) -> Matches:
@@ -123,6 +125,7 @@ class Matches(list[Found]):
         matches.ambiguous = {one.name: tuple(one.candidates) for one in result.ambiguous_names}
         matches.pending_providers = tuple(result.pending_providers)
         matches.meaning = result.meaning
+        matches.reranked = result.reranked
         return matches
 
 
@@ -186,6 +189,8 @@ def _reason(reason: search_pb2.MatchReason) -> str:
         return reason.asked
     if reason.how == "meaning":
         return "what it means"
+    if reason.how == "reranked":
+        return "put here by the reranker"
     if reason.how in ("name", "name_within"):
         return "its name"
     if reason.how == "use":

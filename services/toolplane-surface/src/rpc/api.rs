@@ -6,6 +6,7 @@ use toolplane_runtime::ApiError;
 use crate::meaning::Meaning;
 use crate::providers::Looks;
 use crate::registry::Registry;
+use crate::rerank::Reranker;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct SurfaceApi {
     pub(crate) defer_threshold: u32,
     /// What questions mean, where a model is set up.
     pub(crate) meaning: Option<Meaning>,
+    /// Who puts what was found into a better order.
+    pub(crate) reranker: Option<Reranker>,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.

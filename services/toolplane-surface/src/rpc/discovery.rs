@@ -1,135 +1,24 @@
-//! Searching a surface, loading tools, and telling schedulers what a name means.
+//! Loading tools, and telling schedulers what a name means.
 
-use prost::Message as _;
 use tonic::Request;
-use toolplane_catalog::search::{Answer, Filter, FilterKind, Position, Question};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::resolve_tool_response::Resolution;
 use toolplane_proto::v1::unload_outcome;
-use toolplane_records::ids::{TenantId, ToolId};
-use toolplane_records::payload::JsonPayload;
-use toolplane_runtime::{ApiError, page};
+use toolplane_records::ids::TenantId;
+use toolplane_runtime::ApiError;
 
 use super::api::SurfaceApi;
 use super::encode;
 use crate::declarations;
 use crate::error::of_field;
-use crate::learning::today;
-use crate::meaning::Asked;
 use crate::providers::HIDDEN_SURFACE;
 use crate::surfaces::{Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
-/// The orders a page token can be of.
-const WORDS: &str = "words";
-const MEANING: &str = "meaning";
-const DEFAULT_MATCHES: usize = 10;
-const MAX_MATCHES: usize = 100;
 const MAX_NAMES: usize = 100;
-/// Most values of one filter.
-const MAX_FILTERS: usize = 100;
-/// Longest query, in bytes.
-const MAX_QUERY_BYTES: usize = 8 * 1024;
-
-pub(super) async fn search(
-    api: &SurfaceApi,
-    request: Request<v1::SearchToolsRequest>,
-) -> Result<v1::SearchToolsResponse, ApiError> {
-    let caller = Caller::of(&request);
-    let tenant = caller.tenant.clone();
-    let request = request.into_inner();
-    let id = field::surface(&request.surface_id).map_err(of_field)?;
-    let filters = filters(&request)?;
-    if (request.query.trim().is_empty() && filters.is_empty()) || request.query.len() > MAX_QUERY_BYTES {
-        let rule = format!("must have 1 to {MAX_QUERY_BYTES} bytes; it may be empty where a filter is given");
-        return Err(ApiError::invalid_argument("query", rule));
-    }
-    let limit = match usize::try_from(request.limit) {
-        Ok(0) => DEFAULT_MATCHES,
-        Ok(limit) => limit.min(MAX_MATCHES),
-        Err(_) => MAX_MATCHES,
-    };
-    let scope = ("search", &tenant, &request.surface_id, &request.query, &filters);
-    let after = page::position(&scope, &request.page_token)?.map(|text| position(&text)).transpose()?;
-    let asked = match &api.meaning {
-        Some(meaning) => meaning.ask(&tenant, &request.query).await,
-        None => Asked::Not,
-    };
-    let meaning = asked.nearest();
-    let after = after.map(|(position, by_meaning)| same_order(position, by_meaning, meaning.is_some())).transpose()?;
-    let thesaurus = api.registry.0.thesauri.of_tenant(&tenant);
-    let learned = if request.without_use { None } else { api.registry.0.learning.of_tenant(&tenant) };
-    let learned = learned.as_ref().map(|learned| learned.on(today()));
-    let text = &request.query;
-    let thesaurus = &thesaurus;
-    let question = Question { text, filters: &filters, limit, after: after.as_ref(), thesaurus, learned, meaning };
-    let Answer { mut result, next } = api.registry.search(&tenant, &id, &question).await?;
-    if !request.without_use {
-        api.registry.0.learning.found(&caller, &id, &result);
-    }
-    if let Some(next) = next {
-        let order = if meaning.is_some() { MEANING } else { WORDS };
-        result.next_page_token = page::token(&scope, &format!("{order} {} {}", next.score, next.tool_id));
-    }
-    asked.word(api.registry.tenant(&tenant).catalog.read().len()).clone_into(&mut result.meaning);
-    // A tool may bring much of its own; the names of all matches are told anyway.
-    let refs = result.refs.iter().map(v1::DeferredToolRef::from);
-    let told = page::fill(refs, result.refs.len(), v1::DeferredToolRef::encoded_len).len();
-    result.refs.truncate(told);
-    let wants_json = request.view() == v1::RecordView::Json;
-    Ok(v1::SearchToolsResponse {
-        result: Some((&result).into()),
-        json: wants_json.then(|| (&JsonPayload::of(&result)).into()),
-    })
-}
-
-/// The filters in the fields of a request.
-fn filters(request: &v1::SearchToolsRequest) -> Result<Vec<Filter>, ApiError> {
-    let fields = [
-        (FilterKind::Namespace, "namespaces", &request.namespaces),
-        (FilterKind::Kind, "kinds", &request.kinds),
-        (FilterKind::Risk, "risk_levels", &request.risk_levels),
-        (FilterKind::Provider, "providers", &request.providers),
-        (FilterKind::Tag, "tags", &request.tags),
-        (FilterKind::Capability, "capabilities", &request.capabilities),
-    ];
-    let mut filters = Vec::new();
-    for (by, field, values) in fields {
-        if values.len() > MAX_FILTERS {
-            let rule = format!("has {} values; at most {MAX_FILTERS} are allowed", values.len());
-            return Err(ApiError::invalid_argument(field, rule));
-        }
-        for value in values {
-            filters
-                .push(Filter::new(by, value, false).map_err(|fault| ApiError::invalid_argument(field, fault.message))?);
-        }
-    }
-    Ok(filters)
-}
-
-/// The position in a token a process of this role made, and whether its list was ordered by meaning too.
-fn position(text: &str) -> Result<(Position, bool), ApiError> {
-    let read = || {
-        let (order, position) = text.split_once(' ')?;
-        let (score, id) = position.split_once(' ')?;
-        let position = Position { score: score.parse().ok()?, tool_id: ToolId::parse(id).ok()? };
-        matches!(order, WORDS | MEANING).then_some((position, order == MEANING))
-    };
-    read().ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list"))
-}
-
-/// The position, when the list has the order it is a position of.
-fn same_order(position: Position, by_meaning: bool, now: bool) -> Result<Position, ApiError> {
-    if by_meaning == now {
-        return Ok(position);
-    }
-    let rule =
-        "is of a list in another order: the embedding model has come or gone since; ask for the first page again";
-    Err(ApiError::invalid_argument("page_token", rule))
-}
 
 pub(super) async fn load(
     api: &SurfaceApi,

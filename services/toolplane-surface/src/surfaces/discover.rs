@@ -9,6 +9,7 @@ use toolplane_catalog::{Catalog, Effort, NameIndex, Resolution, resolve, similar
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
+use toolplane_records::search::SearchResult;
 use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{HiddenReason, LoadingState};
@@ -131,8 +132,8 @@ impl Registry {
         }
     }
 
-    /// Searches a surface. Deferred tools that were found are noted for the surface's log.
-    pub(crate) async fn search(
+    /// Searches a surface.
+    pub(crate) async fn look(
         &self,
         tenant: &TenantId,
         id: &SurfaceId,
@@ -150,14 +151,32 @@ impl Registry {
         let answer = search(&seen, &index, question);
         let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;
         self.mark_search(tenant, &mut result, now);
+        Ok(Answer { result, next })
+    }
+
+    /// Notes deferred tools that somebody is told were found, for the surface's log.
+    pub(crate) async fn note_search(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        result: &SearchResult,
+    ) -> Result<(), ApiError> {
         let deferred = |state| matches!(state, LoadingState::Discoverable | LoadingState::Deferred);
         let discovered: Vec<&ToolId> =
             result.refs.iter().filter(|found| deferred(found.loading_state)).map(|found| &found.tool_id).collect();
         if !discovered.is_empty() {
             let data = json!({ "query": result.query, "query_type": result.query_type, "tool_ids": discovered });
-            self.note_found(tenant, id, Find { at: now, data: facts(&data) }).await?;
+            let at = self.now().await?;
+            self.note_found(tenant, id, Find { at, data: facts(&data) }).await?;
         }
-        Ok(Answer { result, next })
+        Ok(())
+    }
+
+    /// What a tool says about when it is to be looked for.
+    pub(crate) fn hint(&self, tenant: &TenantId, id: &ToolId) -> String {
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        catalog.get(id).map(|entry| entry.tool.registration().declaration.search_hint.clone()).unwrap_or_default()
     }
 
     /// What names mean in a surface, by the surface and the catalog.

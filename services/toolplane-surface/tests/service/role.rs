@@ -38,6 +38,7 @@ pub(crate) fn options() -> SurfaceOptions {
         learning: LearningOptions { enabled: true, half_life_days: 30, every: Duration::from_millis(20) },
         unused_after: None,
         meaning: None,
+        reranker: None,
     }
 }
 

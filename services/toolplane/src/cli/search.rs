@@ -114,6 +114,9 @@ pub(crate) async fn search(
         "away" => out.note("the embedding model does not answer: found by words alone")?,
         _ => {}
     }
+    if result.reranked == "away" {
+        out.note("the reranker does not answer: the order is that of the search")?;
+    }
     if !result.next_page_token.is_empty() {
         out.note(&format!("go on with `--page {}`", result.next_page_token))?;
     }
@@ -148,6 +151,7 @@ fn reason(why: &v1::MatchReason) -> String {
     let what = match why.how.as_str() {
         "name" => return "its name".to_owned(),
         "meaning" => return "what it means".to_owned(),
+        "reranked" => return format!("the reranker gave it {:.3}", f64::from(why.score) / 1000.0),
         "name_within" => return "its name is in the query".to_owned(),
         "use" if why.times > 1 => return format!("{asked}: led here {} times", why.times),
         "use" => return format!("{asked}: led here once"),
@@ -259,12 +263,16 @@ mod tests {
         let check = |how: &str, times: u32, told: &str| {
             let (asked, found) = ("sned".to_owned(), "send".to_owned());
             let fields = vec!["name".to_owned(), "title".to_owned()];
-            assert_eq!(reason(&v1::MatchReason { asked, found, how: how.to_owned(), fields, times }), told);
+            assert_eq!(
+                reason(&v1::MatchReason { asked, found, how: how.to_owned(), fields, times, score: -250 }),
+                told
+            );
         };
         check("word", 0, "sned, in name, title");
         check("typo", 0, "sned: a slip of send, in name, title");
         check("use", 1, "sned: led here once");
         check("use", 12, "sned: led here 12 times");
         check("name", 0, "its name");
+        check("reranked", 0, "the reranker gave it -0.250");
     }
 }

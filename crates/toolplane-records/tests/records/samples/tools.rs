@@ -384,6 +384,7 @@ fn search() -> SearchResult {
                 how: "typo".to_owned(),
                 fields: strings(&["name", "description"]),
                 times: 3,
+                score: -250,
             }],
             loading_state: LoadingState::Discoverable,
             next_action: "load_schema_then_call".to_owned(),
@@ -394,5 +395,6 @@ fn search() -> SearchResult {
         next_page_token: "00ff".to_owned(),
         provider_states: vec![ProviderStanding { provider_id: "tracker".to_owned(), state: ProviderState::Pending }],
         meaning: "partial".to_owned(),
+        reranked: "complete".to_owned(),
     }
 }

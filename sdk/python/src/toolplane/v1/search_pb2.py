@@ -28,25 +28,25 @@ from toolplane.v1 import provider_pb2 as toolplane_dot_v1_dot_provider__pb2
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19toolplane/v1/search.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a toolplane/v1/deferred_tool.proto\x1a\x1btoolplane/v1/provider.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\xda\x03\n\x0cSearchResult\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\nquery_type\x18\x03 \x01(\t\x12\x0f\n\x07matches\x18\x04 \x03(\t\x12\x1c\n\x14total_deferred_tools\x18\x05 \x01(\x04\x12\x19\n\x11pending_providers\x18\x06 \x03(\t\x12\x15\n\rmissing_names\x18\x07 \x03(\t\x12\x13\n\x0bnext_action\x18\x08 \x01(\t\x12+\n\x04refs\x18\t \x03(\x0b\x32\x1d.toolplane.v1.DeferredToolRef\x12&\n\x05\x66ound\x18\n \x03(\x0b\x32\x17.toolplane.v1.FoundTool\x12\x34\n\x0f\x61mbiguous_names\x18\x0b \x03(\x0b\x32\x1b.toolplane.v1.AmbiguousName\x12\x15\n\rtotal_matches\x18\x0c \x01(\x04\x12\x14\n\x0cmore_matches\x18\r \x01(\x08\x12\x17\n\x0fnext_page_token\x18\x0e \x01(\t\x12\x37\n\x0fprovider_states\x18\x0f \x03(\x0b\x32\x1e.toolplane.v1.ProviderStanding\x12\x0f\n\x07meaning\x18\x10 \x01(\t\"\xcd\x01\n\tFoundTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\x12\r\n\x05score\x18\x05 \x01(\r\x12&\n\x03why\x18\x06 \x03(\x0b\x32\x19.toolplane.v1.MatchReason\x12\x31\n\rloading_state\x18\x07 \x01(\x0e\x32\x1a.toolplane.v1.LoadingState\x12\x13\n\x0bnext_action\x18\x08 \x01(\t\"W\n\x0bMatchReason\x12\r\n\x05\x61sked\x18\x01 \x01(\t\x12\r\n\x05\x66ound\x18\x02 \x01(\t\x12\x0b\n\x03how\x18\x03 \x01(\t\x12\x0e\n\x06\x66ields\x18\x04 \x03(\t\x12\r\n\x05times\x18\x05 \x01(\r\"1\n\rAmbiguousName\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ncandidates\x18\x02 \x03(\t\"S\n\x10ProviderStanding\x12\x13\n\x0bprovider_id\x18\x01 \x01(\t\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.toolplane.v1.ProviderState\"\x8a\x01\n\x0cSynonymGroup\x12\r\n\x05words\x18\x01 \x03(\t\x12+\n\x06origin\x18\x02 \x01(\x0e\x32\x1b.toolplane.v1.SynonymOrigin\x12,\n\x08\x61\x64\x64\x65\x64_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08\x61\x64\x64\x65\x64_by\x18\x04 \x01(\t*\x8f\x01\n\rSynonymOrigin\x12\x1e\n\x1aSYNONYM_ORIGIN_UNSPECIFIED\x10\x00\x12%\n!SYNONYM_ORIGIN_CONFIGURED_FOR_ALL\x10\x01\x12\x1d\n\x19SYNONYM_ORIGIN_CONFIGURED\x10\x02\x12\x18\n\x14SYNONYM_ORIGIN_ADDED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19toolplane/v1/search.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a toolplane/v1/deferred_tool.proto\x1a\x1btoolplane/v1/provider.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\xec\x03\n\x0cSearchResult\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\nquery_type\x18\x03 \x01(\t\x12\x0f\n\x07matches\x18\x04 \x03(\t\x12\x1c\n\x14total_deferred_tools\x18\x05 \x01(\x04\x12\x19\n\x11pending_providers\x18\x06 \x03(\t\x12\x15\n\rmissing_names\x18\x07 \x03(\t\x12\x13\n\x0bnext_action\x18\x08 \x01(\t\x12+\n\x04refs\x18\t \x03(\x0b\x32\x1d.toolplane.v1.DeferredToolRef\x12&\n\x05\x66ound\x18\n \x03(\x0b\x32\x17.toolplane.v1.FoundTool\x12\x34\n\x0f\x61mbiguous_names\x18\x0b \x03(\x0b\x32\x1b.toolplane.v1.AmbiguousName\x12\x15\n\rtotal_matches\x18\x0c \x01(\x04\x12\x14\n\x0cmore_matches\x18\r \x01(\x08\x12\x17\n\x0fnext_page_token\x18\x0e \x01(\t\x12\x37\n\x0fprovider_states\x18\x0f \x03(\x0b\x32\x1e.toolplane.v1.ProviderStanding\x12\x0f\n\x07meaning\x18\x10 \x01(\t\x12\x10\n\x08reranked\x18\x11 \x01(\t\"\xcd\x01\n\tFoundTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\x12\r\n\x05score\x18\x05 \x01(\r\x12&\n\x03why\x18\x06 \x03(\x0b\x32\x19.toolplane.v1.MatchReason\x12\x31\n\rloading_state\x18\x07 \x01(\x0e\x32\x1a.toolplane.v1.LoadingState\x12\x13\n\x0bnext_action\x18\x08 \x01(\t\"f\n\x0bMatchReason\x12\r\n\x05\x61sked\x18\x01 \x01(\t\x12\r\n\x05\x66ound\x18\x02 \x01(\t\x12\x0b\n\x03how\x18\x03 \x01(\t\x12\x0e\n\x06\x66ields\x18\x04 \x03(\t\x12\r\n\x05times\x18\x05 \x01(\r\x12\r\n\x05score\x18\x06 \x01(\x05\"1\n\rAmbiguousName\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ncandidates\x18\x02 \x03(\t\"S\n\x10ProviderStanding\x12\x13\n\x0bprovider_id\x18\x01 \x01(\t\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.toolplane.v1.ProviderState\"\x8a\x01\n\x0cSynonymGroup\x12\r\n\x05words\x18\x01 \x03(\t\x12+\n\x06origin\x18\x02 \x01(\x0e\x32\x1b.toolplane.v1.SynonymOrigin\x12,\n\x08\x61\x64\x64\x65\x64_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08\x61\x64\x64\x65\x64_by\x18\x04 \x01(\t*\x8f\x01\n\rSynonymOrigin\x12\x1e\n\x1aSYNONYM_ORIGIN_UNSPECIFIED\x10\x00\x12%\n!SYNONYM_ORIGIN_CONFIGURED_FOR_ALL\x10\x01\x12\x1d\n\x19SYNONYM_ORIGIN_CONFIGURED\x10\x02\x12\x18\n\x14SYNONYM_ORIGIN_ADDED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.search_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SYNONYMORIGIN']._serialized_start=1222
-  _globals['_SYNONYMORIGIN']._serialized_end=1365
+  _globals['_SYNONYMORIGIN']._serialized_start=1255
+  _globals['_SYNONYMORIGIN']._serialized_end=1398
   _globals['_SEARCHRESULT']._serialized_start=171
-  _globals['_SEARCHRESULT']._serialized_end=645
-  _globals['_FOUNDTOOL']._serialized_start=648
-  _globals['_FOUNDTOOL']._serialized_end=853
-  _globals['_MATCHREASON']._serialized_start=855
-  _globals['_MATCHREASON']._serialized_end=942
-  _globals['_AMBIGUOUSNAME']._serialized_start=944
-  _globals['_AMBIGUOUSNAME']._serialized_end=993
-  _globals['_PROVIDERSTANDING']._serialized_start=995
-  _globals['_PROVIDERSTANDING']._serialized_end=1078
-  _globals['_SYNONYMGROUP']._serialized_start=1081
-  _globals['_SYNONYMGROUP']._serialized_end=1219
+  _globals['_SEARCHRESULT']._serialized_end=663
+  _globals['_FOUNDTOOL']._serialized_start=666
+  _globals['_FOUNDTOOL']._serialized_end=871
+  _globals['_MATCHREASON']._serialized_start=873
+  _globals['_MATCHREASON']._serialized_end=975
+  _globals['_AMBIGUOUSNAME']._serialized_start=977
+  _globals['_AMBIGUOUSNAME']._serialized_end=1026
+  _globals['_PROVIDERSTANDING']._serialized_start=1028
+  _globals['_PROVIDERSTANDING']._serialized_end=1111
+  _globals['_SYNONYMGROUP']._serialized_start=1114
+  _globals['_SYNONYMGROUP']._serialized_end=1252
 # @@protoc_insertion_point(module_scope)

@@ -25,7 +25,7 @@ SYNONYM_ORIGIN_CONFIGURED: SynonymOrigin
 SYNONYM_ORIGIN_ADDED: SynonymOrigin
 
 class SearchResult(_message.Message):
-    __slots__ = ("schema_version", "query", "query_type", "matches", "total_deferred_tools", "pending_providers", "missing_names", "next_action", "refs", "found", "ambiguous_names", "total_matches", "more_matches", "next_page_token", "provider_states", "meaning")
+    __slots__ = ("schema_version", "query", "query_type", "matches", "total_deferred_tools", "pending_providers", "missing_names", "next_action", "refs", "found", "ambiguous_names", "total_matches", "more_matches", "next_page_token", "provider_states", "meaning", "reranked")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -42,6 +42,7 @@ class SearchResult(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_STATES_FIELD_NUMBER: _ClassVar[int]
     MEANING_FIELD_NUMBER: _ClassVar[int]
+    RERANKED_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     query: str
     query_type: str
@@ -58,7 +59,8 @@ class SearchResult(_message.Message):
     next_page_token: str
     provider_states: _containers.RepeatedCompositeFieldContainer[ProviderStanding]
     meaning: str
-    def __init__(self, schema_version: _Optional[str] = ..., query: _Optional[str] = ..., query_type: _Optional[str] = ..., matches: _Optional[_Iterable[str]] = ..., total_deferred_tools: _Optional[int] = ..., pending_providers: _Optional[_Iterable[str]] = ..., missing_names: _Optional[_Iterable[str]] = ..., next_action: _Optional[str] = ..., refs: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., found: _Optional[_Iterable[_Union[FoundTool, _Mapping]]] = ..., ambiguous_names: _Optional[_Iterable[_Union[AmbiguousName, _Mapping]]] = ..., total_matches: _Optional[int] = ..., more_matches: bool = ..., next_page_token: _Optional[str] = ..., provider_states: _Optional[_Iterable[_Union[ProviderStanding, _Mapping]]] = ..., meaning: _Optional[str] = ...) -> None: ...
+    reranked: str
+    def __init__(self, schema_version: _Optional[str] = ..., query: _Optional[str] = ..., query_type: _Optional[str] = ..., matches: _Optional[_Iterable[str]] = ..., total_deferred_tools: _Optional[int] = ..., pending_providers: _Optional[_Iterable[str]] = ..., missing_names: _Optional[_Iterable[str]] = ..., next_action: _Optional[str] = ..., refs: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., found: _Optional[_Iterable[_Union[FoundTool, _Mapping]]] = ..., ambiguous_names: _Optional[_Iterable[_Union[AmbiguousName, _Mapping]]] = ..., total_matches: _Optional[int] = ..., more_matches: bool = ..., next_page_token: _Optional[str] = ..., provider_states: _Optional[_Iterable[_Union[ProviderStanding, _Mapping]]] = ..., meaning: _Optional[str] = ..., reranked: _Optional[str] = ...) -> None: ...
 
 class FoundTool(_message.Message):
     __slots__ = ("tool_id", "name", "title", "description", "score", "why", "loading_state", "next_action")
@@ -81,18 +83,20 @@ class FoundTool(_message.Message):
     def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., score: _Optional[int] = ..., why: _Optional[_Iterable[_Union[MatchReason, _Mapping]]] = ..., loading_state: _Optional[_Union[_vocabulary_pb2.LoadingState, str]] = ..., next_action: _Optional[str] = ...) -> None: ...
 
 class MatchReason(_message.Message):
-    __slots__ = ("asked", "found", "how", "fields", "times")
+    __slots__ = ("asked", "found", "how", "fields", "times", "score")
     ASKED_FIELD_NUMBER: _ClassVar[int]
     FOUND_FIELD_NUMBER: _ClassVar[int]
     HOW_FIELD_NUMBER: _ClassVar[int]
     FIELDS_FIELD_NUMBER: _ClassVar[int]
     TIMES_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     asked: str
     found: str
     how: str
     fields: _containers.RepeatedScalarFieldContainer[str]
     times: int
-    def __init__(self, asked: _Optional[str] = ..., found: _Optional[str] = ..., how: _Optional[str] = ..., fields: _Optional[_Iterable[str]] = ..., times: _Optional[int] = ...) -> None: ...
+    score: int
+    def __init__(self, asked: _Optional[str] = ..., found: _Optional[str] = ..., how: _Optional[str] = ..., fields: _Optional[_Iterable[str]] = ..., times: _Optional[int] = ..., score: _Optional[int] = ...) -> None: ...
 
 class AmbiguousName(_message.Message):
     __slots__ = ("name", "candidates")

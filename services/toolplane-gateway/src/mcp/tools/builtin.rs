@@ -219,6 +219,7 @@ fn reason(why: &v1::MatchReason) -> Value {
         "name" | "name_within" => "its name".into(),
         "use" => format!("{} (used)", why.asked).into(),
         "meaning" => "what it means".into(),
+        "reranked" => "put here by the reranker".into(),
         how => format!("{} ~ {} ({how})", why.asked, why.found).into(),
     }
 }

@@ -54,7 +54,8 @@ impl House {
             learned: None,
             meaning: None,
         };
-        let answer = self.registry.search(&self.tenant, surface, &question).await.unwrap();
+        let answer = self.registry.look(&self.tenant, surface, &question).await.unwrap();
+        self.registry.note_search(&self.tenant, surface, &answer.result).await.unwrap();
         assert_eq!(answer.result.found.len(), 1);
     }
 

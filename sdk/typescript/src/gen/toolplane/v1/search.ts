@@ -62,6 +62,11 @@ export interface SearchResult {
    * asked.
    */
   meaning: string;
+  /**
+   * Whether a reranker put the best of them into order, where one is set up: `complete` or `away` (it did not answer, or had not for the
+   * first page; the order is that of the search); open vocabulary. Empty where there was nothing for it to do.
+   */
+  reranked: string;
 }
 
 /** A tool a search found. */
@@ -91,14 +96,16 @@ export interface MatchReason {
   /** The word of the tool. */
   found: string;
   /**
-   * `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within` or `meaning` (the whole
-   * question); open vocabulary.
+   * `word` (with whatever ending), `prefix`, `joined`, `synonym`, `typo`, `use`, `name`, `name_within`, `meaning` (the whole
+   * question) or `reranked` (put at its place by a reranker); open vocabulary.
    */
   how: string;
   /** Where the tool has it: `name`, `alias`, `title`, `search_hint`, `namespace`, `description`, `parameters`, `search_examples`. */
   fields: string[];
   /** How often questions with this word led to the tool, what is long ago counting less; only for `use`. */
   times: number;
+  /** What the reranker gave it, in thousandths; only for `reranked`. */
+  score: number;
 }
 
 /** A name that several tools of the surface have. */
@@ -149,6 +156,7 @@ function createBaseSearchResult(): SearchResult {
     nextPageToken: "",
     providerStates: [],
     meaning: "",
+    reranked: "",
   };
 }
 
@@ -207,6 +215,9 @@ export const SearchResult: MessageFns<SearchResult> = {
     }
     if (message.meaning !== "") {
       writer.uint32(130).string(message.meaning);
+    }
+    if (message.reranked !== "") {
+      writer.uint32(138).string(message.reranked);
     }
     return writer;
   },
@@ -352,6 +363,14 @@ export const SearchResult: MessageFns<SearchResult> = {
             message.meaning = reader.string();
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.reranked = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -389,6 +408,7 @@ export const SearchResult: MessageFns<SearchResult> = {
     message.nextPageToken = object.nextPageToken ?? "";
     message.providerStates = object.providerStates?.map((e) => ProviderStanding.fromPartial(e)) || [];
     message.meaning = object.meaning ?? "";
+    message.reranked = object.reranked ?? "";
     return message;
   },
 };
@@ -533,7 +553,7 @@ export const FoundTool: MessageFns<FoundTool> = {
 };
 
 function createBaseMatchReason(): MatchReason {
-  return { asked: "", found: "", how: "", fields: [], times: 0 };
+  return { asked: "", found: "", how: "", fields: [], times: 0, score: 0 };
 }
 
 export const MatchReason: MessageFns<MatchReason> = {
@@ -552,6 +572,9 @@ export const MatchReason: MessageFns<MatchReason> = {
     }
     if (message.times !== 0) {
       writer.uint32(40).uint32(message.times);
+    }
+    if (message.score !== 0) {
+      writer.uint32(48).int32(message.score);
     }
     return writer;
   },
@@ -609,6 +632,14 @@ export const MatchReason: MessageFns<MatchReason> = {
             message.times = reader.uint32();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.score = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -631,6 +662,7 @@ export const MatchReason: MessageFns<MatchReason> = {
     message.how = object.how ?? "";
     message.fields = object.fields?.map((e) => e) || [];
     message.times = object.times ?? 0;
+    message.score = object.score ?? 0;
     return message;
   },
 };
