@@ -69,6 +69,10 @@ async fn exit_codes_and_records() {
     assert!(extended.contains("loaded    native.echo") && extended.contains("deferred  text.word_count"), "{extended}");
     assert!(shell.says(1, &["unload", surface, "native.echo", "native.ecko"]).contains("native.echo  deferred"));
     assert!(shell.says(0, &["surface", "show", surface]).contains("deferred  native.echo"));
+    let moment = shell.json(0, &["surface", "show", surface])["moment"].clone();
+    let at = ["invoke", "text.word_count", "--surface", surface, "--moment", moment.as_str().unwrap()];
+    assert!(shell.complains(1, &at).contains("surface.schema_not_loaded"));
+    assert!(shell.complains(2, &[&at[..5], &["9.9"]].concat()).contains("spec.surface_moment"));
     let since = shell.says(0, &["surface", "watch", surface, "--from-revision", "1", "--limit", "1"]);
     assert!(since.contains("added    native.echo  deferred"), "{since}");
     assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 3"));

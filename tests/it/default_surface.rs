@@ -76,6 +76,77 @@ async fn tools_can_be_called_as_they_are_declared_at_that_moment() {
     assert_eq!(code(&call(clients, "one.say", r#"{"m":1}"#).await), "surface.retired");
 }
 
+/// Who goes by what was read is told what it is now, and nothing else is called in its place.
+#[tokio::test]
+async fn a_call_goes_by_the_moment_its_caller_read() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    let say = |name: &str, schema: &str| {
+        let mut tool = echo("one", name, schema);
+        tool.declaration.as_mut().unwrap().tool_id = "tool_one_say".to_owned();
+        tool.interface.as_mut().unwrap().tool_id = "tool_one_say".to_owned();
+        tool
+    };
+    let moment = async || {
+        let request = v1::ListSurfaceToolsRequest { page_size: 1, ..Default::default() };
+        clients.surfaces().list_surface_tools(request).await.unwrap().into_inner().moment
+    };
+    let at = async |tool: &str, input: &str, moment: &str| {
+        let spec = v1::InvocationSpec {
+            tool_name: tool.to_owned(),
+            model_input: Some(payload(input.as_bytes().to_vec())),
+            surface_moment: moment.to_owned(),
+            ..Default::default()
+        };
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
+        clients.invocations().call(request).await.map(|answer| *answer.into_inner().result.unwrap())
+    };
+    register(clients, vec![say("say", r#"{"type":"object"}"#)]).await;
+    let first = moment().await;
+    let called = at("one.say", "{}", &first).await.unwrap();
+    assert!(!called.is_error, "{called:?}");
+    let request = v1::GetInvocationRequest { invocation_id: called.invocation_id, ..Default::default() };
+    let record = clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+    assert_eq!(record.surface_moment.as_deref(), Some(first.as_str()));
+    // Without a moment the tool is what it is now; the default surface has nothing to load.
+    register(clients, vec![say("say", r#"{"type":"object","properties":{"m":{}},"required":["m"]}"#)]).await;
+    assert!(!call(clients, "one.say", r#"{"m":1}"#).await.is_error);
+    let changed = at("one.say", r#"{"m":1}"#, &first).await.unwrap();
+    assert_eq!(code(&changed), "surface.schema_changed");
+    assert!(changed.error.unwrap().message.contains("`/m` is new and required"));
+    let second = moment().await;
+    assert!(!at("one.say", r#"{"m":1}"#, &second).await.unwrap().is_error, "read again");
+    register(clients, vec![say("tell", r#"{"type":"object","properties":{"m":{}},"required":["m"]}"#)]).await;
+    let mut other = echo("one", "say", r#"{"type":"object"}"#);
+    other.declaration.as_mut().unwrap().tool_id = "tool_one_other".to_owned();
+    other.interface.as_mut().unwrap().tool_id = "tool_one_other".to_owned();
+    register(clients, vec![other]).await;
+    let renamed = at("one.say", r#"{"m":1}"#, &second).await.unwrap();
+    let error = renamed.error.unwrap();
+    assert_eq!(
+        (error.error_code.as_str(), error.next_steps.as_slice()),
+        ("surface.renamed", &["one.tell".to_owned()][..])
+    );
+    assert!(!call(clients, "one.say", "{}").await.is_error, "another tool has the name now");
+    assert_eq!(code(&at("tool_one_other", "{}", &second).await.unwrap()), "surface.came_later");
+    for wrong in ["1.1", "0.99999", "soon"] {
+        let refused = at("one.tell", r#"{"m":1}"#, wrong).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{wrong}");
+        assert!(refused.message().contains("`spec.surface_moment`"), "{refused:?}");
+    }
+    // In a batch the call is named.
+    let spec = v1::InvocationSpec {
+        tool_name: "one.tell".to_owned(),
+        surface_moment: "0.99999".to_owned(),
+        ..Default::default()
+    };
+    let one = v1::BatchCall { spec: Some(spec), ..Default::default() };
+    let batch = v1::BatchSpec { calls: vec![one], ..Default::default() };
+    let request = v1::SubmitBatchRequest { spec: Some(batch) };
+    let refused = clients.invocations().submit_batch(request).await.unwrap_err();
+    assert!(refused.message().contains("`spec.calls[0].spec.surface_moment`"), "{refused:?}");
+}
+
 #[tokio::test]
 async fn it_is_listed_searched_and_loaded_like_any_other() {
     let cluster = Cluster::start(Options::new(RULES)).await.unwrap();

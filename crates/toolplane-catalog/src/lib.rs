@@ -35,10 +35,10 @@ pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
     AskedFor, BlockedName, CatalogDifference, DeferPolicy, DifferenceKind, DifferencePart, Extension, IndexedSurface,
-    LiveSurface, LoadOutcome, Misnamed, ModelCapabilities, Moment, NoMoment, NotExtended, NotedTool, Position,
+    LiveSurface, LoadOutcome, Meant, Misnamed, ModelCapabilities, Moment, NoMoment, NotExtended, NotedTool, Position,
     Progress, Resolution, RoleConstraints, Selection, ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest,
-    SurfaceTool, SurfaceWatcher, ToolDifference, Unmatched, filled, load, outdated, resolve, select, similar_in,
-    unload, unmatched,
+    SurfaceTool, SurfaceWatcher, ToolDifference, Unmatched, WrongMoment, filled, load, outdated, resolve, resolve_at,
+    select, similar_in, unload, unmatched,
 };
 pub use traits::Traits;
 pub use validate::MAX_TAG_CHARS;

@@ -31,6 +31,8 @@ pub struct Acceptance {
     pub tool_name: SmolStr,
     /// The surface it was called in.
     pub surface_id: Option<SurfaceId>,
+    /// The moment of that surface its caller goes by.
+    pub surface_moment: Option<SmolStr>,
     /// The provider's id of the call.
     pub native_call_id: Option<SmolStr>,
     /// What the protocol the call came by calls it.
@@ -154,6 +156,7 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         tool_id: acceptance.tool_id,
         tool_name: acceptance.tool_name,
         surface_id: acceptance.surface_id,
+        surface_moment: acceptance.surface_moment,
         native_call_id: acceptance.native_call_id,
         native_ids: acceptance.native_ids,
         status: Status::Planned,

@@ -139,6 +139,9 @@ pub struct Invocation {
     /// The surface it was called in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface_id: Option<SurfaceId>,
+    /// The moment of that surface its caller went by (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface_moment: Option<SmolStr>,
     /// The provider's id of the call, e.g. `tool_call_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_call_id: Option<SmolStr>,

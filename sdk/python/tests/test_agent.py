@@ -308,7 +308,11 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     [tool] = inside.load(f"{served.namespace}.add")
     assert tool.schema["required"] == ["a", "b"]
     assert inside.call(f"{served.namespace}.add", {"a": 1, "b": 2}, declaration_digest=tool.digest).value == 3
+    moment = inside.surface_moment()
+    assert inside.call(f"{served.namespace}.add", {"a": 1, "b": 2}, surface_moment=moment).value == 3
     inside.unload(f"{served.namespace}.add")
+    with pytest.raises(ToolNotFound, match=moment.replace(".", r"\.")):
+        inside.call(f"{served.namespace}.add", {"a": 1, "b": 2}, surface_moment=moment)
     assert [found.loaded for found in inside.list() if found.name == f"{served.namespace}.add"] == [False]
     with pytest.raises(ToolplaneError):
         inside.unload("nothing.of_this_name")

@@ -31,6 +31,9 @@ export interface CallFacts {
   confidence?: number;
   /** Digest of the schema the arguments were made for (`tools.load`). Another one by now ends the call with what changed. */
   declarationDigest?: string;
+  /** The moment of the surface the agent goes by (`tools.surfaceMoment()`, or `moment` of a change): when the tool is another thing by now, or has another
+   * name, the call ends with what it is. */
+  surfaceMoment?: string;
 }
 
 /** A name for a call, made up here so that it can be canceled before its first answer. @internal */
@@ -52,6 +55,7 @@ export function toSpec(name: string, args: unknown, facts: CallFacts, surface: s
     background: facts.background ?? false,
     sessionRef: facts.session ?? "",
     declarationDigest: facts.declarationDigest ?? "",
+    surfaceMoment: facts.surfaceMoment ?? "",
     resourceLocks: (facts.locks ?? []).map((lock) => {
       const { key, shared } = typeof lock === "string" ? { key: lock, shared: false } : lock;
       return { key, modeCode: shared ? LockMode.LOCK_MODE_SHARED : LockMode.LOCK_MODE_EXCLUSIVE };

@@ -121,6 +121,12 @@ const LOAD_AT_ONCE = 100;
 const AWAY_MS = 15_000;
 
 /** @internal */
+export async function surfaceMoment(connection: Connection, surfaceId: string): Promise<string> {
+  const request = { surfaceId, pageSize: 1, pageToken: "" };
+  return (await ask(connection, connection.surfaces, (client) => client.listSurfaceTools, request, soon())).moment;
+}
+
+/** @internal */
 export async function listTools(connection: Connection, surfaceId: string, signal?: AbortSignal): Promise<ToolEntry[]> {
   const tools: ToolEntry[] = [];
   for (let pageToken = ""; ; ) {

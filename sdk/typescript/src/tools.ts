@@ -265,6 +265,14 @@ export class Tools {
     return surfaceChanges(this.#connection, this.surfaceId, options);
   }
 
+  /**
+   * The moment the surface that calls are made in is at now. Give it with calls (`surfaceMoment`) that are made by what is read after it: a tool
+   * that is another thing by then is not called, and says what it is.
+   */
+  async surfaceMoment(): Promise<string> {
+    return await surfaces.surfaceMoment(this.#connection, this.surfaceId);
+  }
+
   /** Deletes the surface that calls are made in, if it is there. Calls that were made in it stay; new ones are refused. */
   async deleteSurface(): Promise<void> {
     await surfaces.deleteSurface(this.#connection, this.surfaceId);

@@ -23,7 +23,7 @@ use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write}
 use uuid::Uuid;
 
 pub(crate) use default::DefaultSurface;
-pub(crate) use discover::{Loaded, Meaning, Refusal, RefusalKind, Resolved};
+pub(crate) use discover::{Known, Loaded, Meaning, Refusal, RefusalKind, Resolved};
 pub(crate) use found::Finds;
 pub(crate) use offered::{Called, LeftOut, Offered};
 pub(crate) use told::Told;

@@ -132,6 +132,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         tool_id: ToolId::from_trusted("tool_1"),
         tool_name: "tool".into(),
         surface_id: None,
+        surface_moment: None,
         native_call_id: None,
         native_ids: Default::default(),
         inputs: InputRefs { model: input.clone(), observable: None, permission: None, call: Some(input) },

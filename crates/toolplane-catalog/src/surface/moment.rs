@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Of a surface: after so many own changes, at this revision of its catalog. What it showed then is known from the moment alone,
 /// as long as the surface remembers its changes and the catalog its declarations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moment {
     /// How often the surface itself had been changed.
     pub changes: u64,
@@ -22,6 +22,25 @@ impl fmt::Display for Moment {
 /// A text that is no [`Moment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMoment;
+
+/// Why a surface was never at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongMoment {
+    /// It has not come to it.
+    Ahead,
+    /// It is from before the surface was made, so it is one of another surface.
+    Foreign,
+}
+
+impl WrongMoment {
+    /// The rule it breaks, in words.
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Self::Ahead => "is a moment this surface has not come to; take it from an answer about this surface",
+            Self::Foreign => "is a moment before this surface was made; take it from an answer about this surface",
+        }
+    }
+}
 
 impl FromStr for Moment {
     type Err = NoMoment;

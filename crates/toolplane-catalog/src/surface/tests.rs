@@ -1,12 +1,15 @@
 //! Surfaces: every tool is on one list, every hidden one says why, and nothing unseen can be called.
 
 mod live;
+mod meant;
 mod watching;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::Digest;
 use toolplane_records::surface::{HiddenTool, ToolSurface};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ArgumentMode, HiddenReason, LoadingState, SurfaceScope};

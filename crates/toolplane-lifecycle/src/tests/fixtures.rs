@@ -31,6 +31,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         tool_id: ToolId::from_trusted("tool_1"),
         tool_name: "t".into(),
         surface_id: None,
+        surface_moment: None,
         native_call_id: None,
         native_ids: Default::default(),
         inputs: InputRefs { permission: Some(model.clone()), observable: None, call: Some(model.clone()), model },

@@ -4932,6 +4932,9 @@ pub struct Invocation {
     /// Which data it is about, and what of it is gone already.
     #[prost(message, optional, tag = "81")]
     pub keeping: ::core::option::Option<CallKeeping>,
+    /// The moment of the surface its caller went by; absent where it named none.
+    #[prost(string, optional, tag = "82")]
+    pub surface_moment: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6103,6 +6106,11 @@ pub struct InvocationSpec {
     /// What the protocol the call came by calls it. A call that is sent again with other ids is the same call.
     #[prost(message, optional, tag = "30")]
     pub native_ids: ::core::option::Option<NativeIds>,
+    /// The moment of the surface the caller goes by (`ToolSurface.moment`): the name means what it led to then, and the arguments were made for
+    /// the schema of then. A tool that is another thing by now ends the call with what it is. When empty, the surface as it is now is meant. A call
+    /// that is sent again with another moment is the same call.
+    #[prost(string, tag = "31")]
+    pub surface_moment: ::prost::alloc::string::String,
 }
 /// How a call was accepted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15364,6 +15372,9 @@ pub struct ListSurfaceToolsResponse {
     /// Revision of the surface this is about.
     #[prost(uint64, tag = "3")]
     pub revision: u64,
+    /// The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`).
+    #[prost(string, tag = "4")]
+    pub moment: ::prost::alloc::string::String,
 }
 /// Asks to follow a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15630,6 +15641,9 @@ pub struct LoadToolsResponse {
     /// Revision of the surface after this.
     #[prost(uint64, tag = "2")]
     pub surface_revision: u64,
+    /// The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`).
+    #[prost(string, tag = "8")]
+    pub moment: ::prost::alloc::string::String,
 }
 /// The outcome for one name.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -16056,6 +16070,9 @@ pub struct ResolveToolRequest {
     /// The newest catalog revision the caller knows, from any process: the answer is about this revision or a newer one.
     #[prost(uint64, tag = "5")]
     pub known_revision: u64,
+    /// The moment of the surface the caller goes by; the surface as it is now when empty.
+    #[prost(string, tag = "6")]
+    pub surface_moment: ::prost::alloc::string::String,
 }
 /// What a name means in a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -16352,6 +16369,10 @@ pub enum NotCallableKind {
     Changed = 6,
     /// Its provider is away, or nobody has looked at it as it is defined now; `error` says which.
     Provider = 7,
+    /// It has another name than at the moment the caller goes by: `similar_names` has it.
+    Renamed = 8,
+    /// The surface did not show it at the moment the caller goes by, and does now.
+    Later = 9,
 }
 impl NotCallableKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -16368,6 +16389,8 @@ impl NotCallableKind {
             Self::Retired => "NOT_CALLABLE_KIND_RETIRED",
             Self::Changed => "NOT_CALLABLE_KIND_CHANGED",
             Self::Provider => "NOT_CALLABLE_KIND_PROVIDER",
+            Self::Renamed => "NOT_CALLABLE_KIND_RENAMED",
+            Self::Later => "NOT_CALLABLE_KIND_LATER",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -16381,6 +16404,8 @@ impl NotCallableKind {
             "NOT_CALLABLE_KIND_RETIRED" => Some(Self::Retired),
             "NOT_CALLABLE_KIND_CHANGED" => Some(Self::Changed),
             "NOT_CALLABLE_KIND_PROVIDER" => Some(Self::Provider),
+            "NOT_CALLABLE_KIND_RENAMED" => Some(Self::Renamed),
+            "NOT_CALLABLE_KIND_LATER" => Some(Self::Later),
             _ => None,
         }
     }

@@ -44,6 +44,14 @@ codes! {
         "the schema of `<tool>` changed; load the tool again",
         "The tool's author registered another schema after the caller had loaded the tool.",
         "Load the tool again (`LoadTools`, `toolplane load`) and make the call for the new schema.";
+    SURFACE_RENAMED = "surface.renamed", Call(UnknownTool, DiscoverToolFirst),
+        "`<name>` is called `<name>` since the moment `<moment>`",
+        "The call names the moment of the surface it goes by (`surface_moment`), and the tool that had the name then has another one now.",
+        "Call the tool by the name that is told (`next_steps`), and read the surface again: it may have changed otherwise too.";
+    SURFACE_LATER = "surface.came_later", Call(SchemaNotLoaded, DiscoverToolFirst),
+        "`<tool>` was not there at the moment `<moment>`",
+        "The call names the moment of the surface it goes by (`surface_moment`), and the surface did not show the tool then, so its caller cannot know its schema.",
+        "Read the surface again, load the tool if it is deferred, and name the moment of what was read.";
     SURFACE_RETIRED = "surface.retired", Call(UnknownTool, DiscoverToolFirst),
         "`<tool>` was retired",
         "An operator retired the tool.",

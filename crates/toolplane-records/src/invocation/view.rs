@@ -45,6 +45,7 @@ impl Invocation {
             tool_id: &self.tool_id,
             tool_name: &self.tool_name,
             surface_id: self.surface_id.as_ref(),
+            surface_moment: self.surface_moment.as_deref(),
             native_call_id: self.native_call_id.as_deref(),
             native_ids: &self.native_ids,
             status: self.status,
@@ -107,6 +108,8 @@ struct InvocationFields<'a> {
     tool_name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     surface_id: Option<&'a SurfaceId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface_moment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     native_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "NativeIds::is_empty")]

@@ -91,6 +91,7 @@ pub(super) const WORDS: &[&str] = &[
     "no_capabilities", "no_new_privileges", "seccomp", "no_lent_rights", "plain_user", "environment_empty",
     "no_descriptors", "open_files_bound", "pids_bound", "memory_bound", "memory_bound_of_tree", "violations_recorded",
     "tree_killed", "workspace",
+    "surface_moment",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

@@ -239,6 +239,12 @@ class CatalogFlows:
         for one in answer.not_loaded:
             warnings.warn(f"not loaded: {one.name}: {one.failure.message}", SelectionWarning, stacklevel=2)
 
+    def surface_moment(self) -> Flow[str]:
+        """The moment the surface of this client is at now."""
+        request = surfaces.ListSurfaceToolsRequest(surface_id=self._surface, page_size=1)
+        answer = yield from retried(_rpc.LIST_SURFACE_TOOLS, request, timeout=_TIMEOUT, retry=self._retry)
+        return str(answer.moment)
+
     def watch_surface(self, from_moment: str) -> Flow[None]:
         """Emits what changes about the surface of this client, from a moment on, until it is deleted."""
         patience = Patience(self._retry, None)

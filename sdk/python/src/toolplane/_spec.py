@@ -69,6 +69,7 @@ def _set(spec: invocations.InvocationSpec, settings: CallSettings) -> None:
     if confidence is not None:
         spec.assurance.confidence = confidence
     spec.declaration_digest = settings.get("declaration_digest", "")
+    spec.surface_moment = settings.get("surface_moment", "")
 
 
 def _lock(text: str) -> scheduler_policy_pb2.ResourceLock:

@@ -282,6 +282,11 @@ class AsyncToolplane:
         }
         await self._driver.run(self._catalog.extend_surface(tools, namespaces, load, chosen))
 
+    async def surface_moment(self) -> str:
+        """The moment the surface this client calls in is at now. Give it with calls (`surface_moment=`) that are made by what is read after it:
+        a tool that is another thing by then is not called, and says what it is."""
+        return await self._driver.run(self._catalog.surface_moment())
+
     def watch_surface(self, from_moment: str = "") -> AsyncIterator[SurfaceChange]:
         """What changes about the surface this client calls in, until it is deleted: tools that come, go, are loaded or declared anew.
 

@@ -38,6 +38,9 @@ class CallSettings(TypedDict, total=False):
     """What the agent says of its own certainty, 0 to 1. It can only make the decision stricter."""
     declaration_digest: str
     """The schema the arguments were made for (`Tool.digest`): when it is another one by now, the call ends with what changed."""
+    surface_moment: str
+    """The moment of the surface the agent goes by (`surface_moment()`, `SurfaceChange.moment`): when the tool is another thing by now, or has
+    another name, the call ends with what it is."""
     on_approval: Callable[[Approval], Any] | None
     """Answers questions about this call, where the credential may (role approver): `"approve"`, `"deny"`, `Approve`, `Deny`, or `None`
     to leave it to people and wait."""

@@ -350,7 +350,11 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   const came = (await changes.next()).value;
   assert.deepEqual([begin.tools, came.tools.length], [[], (await small.list()).length - 1]);
   assert.ok(came.tools.every((tool) => tool.kind === "added" && tool.state === "deferred" && tool.stateBefore === undefined));
+  const surfaceMoment = await small.surfaceMoment();
+  assert.equal((await small.callResult(`${name}.word_count`, { text: "a b" }, { surfaceMoment })).isError, false);
   await small.unload([`${name}.word_count`]);
+  const stale = await small.callResult(`${name}.word_count`, { text: "a b" }, { surfaceMoment });
+  assert.ok(stale.error?.message.includes(surfaceMoment));
   const again = small.watchSurface({ from: came.moment });
   const later = (await again.next()).value;
   assert.deepEqual([later.tools[0].name, later.tools[0].stateBefore, later.tools[0].state], [`${name}.word_count`, "loaded", "deferred"]);

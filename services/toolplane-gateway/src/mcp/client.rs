@@ -49,6 +49,9 @@ pub(crate) struct Client {
     pub(crate) log: Option<Level>,
 }
 
+/// Where a list of tools says the moment of the surface it shows, and a call the one it goes by.
+pub(crate) const SURFACE_MOMENT: &str = "toolplane/surface_moment";
+
 /// The `_meta` of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meta {
@@ -60,6 +63,8 @@ pub(crate) struct Meta {
     pub(crate) invocation: Option<String>,
     /// The same key and the same call within a day is one call.
     pub(crate) idempotency_key: Option<String>,
+    /// The moment of the surface a call goes by.
+    pub(crate) surface_moment: Option<String>,
     rest: serde_json::Map<String, Value>,
 }
 
@@ -93,12 +98,13 @@ impl Meta {
         };
         let (traceparent, tracestate) = (text("traceparent")?, text("tracestate")?);
         let (invocation, idempotency_key) = (text("toolplane/invocation_id")?, text("toolplane/idempotency_key")?);
+        let surface_moment = text(SURFACE_MOMENT)?;
         let progress = match rest.remove("progressToken") {
             None | Some(Value::Null) => None,
             Some(token @ (Value::String(_) | Value::Number(_))) => RawValue::from_string(token.to_string()).ok(),
             Some(_) => return Err(Fault::params("`_meta.progressToken` is neither a text nor a number")),
         };
-        Ok(Self { progress, traceparent, tracestate, invocation, idempotency_key, rest })
+        Ok(Self { progress, traceparent, tracestate, invocation, idempotency_key, surface_moment, rest })
     }
 
     /// Of a request that asked for progress under this token, and said nothing else.

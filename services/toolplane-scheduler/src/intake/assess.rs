@@ -229,6 +229,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         tool_id: unresolved_id(&tool.name),
         tool_name: tool.name.clone(),
         surface_id: Some(tool.surface_id.clone()),
+        surface_moment: tool.moment.map(|moment| SmolStr::new(moment.to_string())),
         native_call_id: context.native_call_id.clone(),
         native_ids: context.native_ids.clone(),
         inputs: InputRefs {

@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::Registration;
+use tonic::Code;
+use toolplane_catalog::{Moment, Registration};
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_records::SmolStr;
@@ -26,6 +27,7 @@ use super::trust::{ASK_EVERY, Beats, Trust};
 use crate::error::CallError;
 use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
+use toolplane_runtime::status::describe;
 
 /// What a name leads to.
 pub(crate) enum Resolved {
@@ -42,13 +44,16 @@ pub(crate) struct ToolAddress {
     pub(crate) surface_id: SurfaceId,
     /// The name as the caller gave it.
     pub(crate) name: SmolStr,
+    /// The moment of the surface the caller goes by; the surface as it is now without one.
+    pub(crate) moment: Option<Moment>,
 }
 
 impl ToolAddress {
     /// Where the tool of `record` was looked up.
     pub(crate) fn of(record: &Invocation) -> Option<Self> {
         let (tenant, surface_id) = (record.tenant.clone(), record.surface_id.clone()?);
-        Some(Self { tenant, surface_id, name: record.tool_name.clone() })
+        let moment = record.surface_moment.as_deref().and_then(|moment| moment.parse().ok());
+        Some(Self { tenant, surface_id, name: record.tool_name.clone(), moment })
     }
 }
 
@@ -84,6 +89,9 @@ struct Remembered {
 /// So long a place is remembered while nothing changes. Then it is asked for again, which tells the surface service that the surface is in
 /// use: it deletes what nobody uses for days.
 const REMEMBERED_FOR: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Most places that are remembered where another one with a moment comes.
+const MAX_WITH_MOMENTS: usize = 10_000;
 
 impl SurfacePeer {
     /// The surface service behind `peer`.
@@ -122,18 +130,20 @@ impl SurfacePeer {
             tenant: place.tenant.to_string(),
             known_digest: known.map(|known| known.to_string()).unwrap_or_default(),
             known_revision: self.0.revision.load(Ordering::Acquire),
+            surface_moment: place.moment.map(|moment| moment.to_string()).unwrap_or_default(),
         };
         let ask = || {
             let (mut client, request) = (self.0.client.clone(), Peer::on_behalf(caller, request.clone()));
             async move { client.resolve_tool(request).await }
         };
-        let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("surface"))?.into_inner();
+        let answer = retry(Backoff::BRIEF, ask).await.map_err(unanswered)?.into_inner();
         match answer.resolution {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
                 let once = resolved.once;
                 let tool = self.version(resolved)?;
                 // What is callable for one declaration need not be for the one the surface loaded.
                 if known.is_none() && !once && self.0.trust.holds() {
+                    self.make_room(place);
                     self.0.places.insert(place.clone(), Remembered { tool: tool.clone(), since: Instant::now() });
                     // A change that was heard meanwhile may have come before this was there to be forgotten.
                     if self.0.generation.load(Ordering::Acquire) != generation {
@@ -146,6 +156,13 @@ impl SurfacePeer {
                 Ok(refusal(&place.name, not_callable))
             }
             None => Err(CallError::Internal("the surface service gave an empty answer".to_owned())),
+        }
+    }
+
+    /// Forgets what calls that went by moments led to, where there is much of it: moments grow old by themselves.
+    fn make_room(&self, place: &ToolAddress) {
+        if place.moment.is_some() && self.0.places.len() >= MAX_WITH_MOMENTS {
+            self.0.places.retain(|place, _| place.moment.is_none());
         }
     }
 
@@ -284,6 +301,15 @@ fn decode(registration: v1::ToolRegistration) -> Result<Registration, CallError>
     })
 }
 
+/// Why the surface service does not say what a name means: the fault of the request, where it is that of its moment.
+fn unanswered(status: tonic::Status) -> CallError {
+    let violations = if status.code() == Code::InvalidArgument { describe(&status).violations } else { Vec::new() };
+    match violations.into_iter().find(|wrong| wrong.field == "surface_moment") {
+        Some(wrong) => CallError::invalid("spec.surface_moment", wrong.rule),
+        None => CallError::peer("surface")(status),
+    }
+}
+
 /// The terminal error of a call to something that cannot be called.
 fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     use v1::NotCallableKind as Kind;
@@ -293,6 +319,8 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         Kind::NotLoaded => codes::SURFACE_NOT_LOADED,
         Kind::Changed => codes::SURFACE_CHANGED,
         Kind::Retired => codes::SURFACE_RETIRED,
+        Kind::Renamed => codes::SURFACE_RENAMED,
+        Kind::Later => codes::SURFACE_LATER,
         Kind::Blocked | Kind::Excluded => codes::SURFACE_HIDDEN,
         Kind::Provider => codes::PROVIDER_AWAY,
     };
@@ -303,11 +331,13 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     let mut message = match (kind, answer.message.is_empty()) {
         (_, false) => answer.message.clone(),
         (Kind::NotLoaded, true) => format!("the schema of `{name}` is not loaded; load the tool first"),
+        (Kind::Renamed, true) => format!("`{name}` has another name since the moment the call goes by"),
+        (Kind::Later, true) => format!("`{name}` was not there at the moment the call goes by"),
         (Kind::Changed, true) => format!("the schema of `{name}` changed; load the tool again"),
         (Kind::Blocked | Kind::Excluded, true) => format!("`{name}` may not be used here: {}", answer.reason),
         (_, true) => format!("there is no tool `{name}` in this surface"),
     };
-    if !answer.similar_names.is_empty() {
+    if !answer.similar_names.is_empty() && kind != Kind::Renamed {
         message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
     }
     let mut error = ToolError::of(code, message);

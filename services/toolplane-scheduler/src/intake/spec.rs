@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolplane_catalog::Moment;
 use toolplane_proto::v1;
 use toolplane_records::SmolStr;
 use toolplane_records::assurance::CallAssurance;
@@ -145,6 +146,7 @@ impl CallSpec {
         };
         let surface_id = fields.take("surface_id", SurfaceId::named(&spec.surface_id));
         let tool_name = fields.required_text("tool_name", spec.tool_name);
+        let moment = moment(&spec.surface_moment, fields);
         let model_input = model_input(spec.model_input, limits, fields);
         let declaration_digest = match spec.declaration_digest.as_str() {
             "" => None,
@@ -191,7 +193,7 @@ impl CallSpec {
         let mut spec = Self {
             caller: Arc::clone(caller),
             invocation_id,
-            tool: ToolAddress { tenant: caller.tenant.clone(), surface_id, name: tool_name },
+            tool: ToolAddress { tenant: caller.tenant.clone(), surface_id, name: tool_name, moment },
             declaration_digest,
             model_input,
             context: CallContext {
@@ -261,6 +263,15 @@ impl CallSpec {
         }
         digest_of(&parts)
     }
+}
+
+/// The moment of its surface that a caller goes by.
+fn moment(given: &str, fields: &mut Fields) -> Option<Moment> {
+    let read = (!given.is_empty()).then(|| given.parse().ok());
+    if read == Some(None) {
+        fields.add("surface_moment", "is no moment of a surface; take it from an answer that holds one");
+    }
+    read.flatten()
 }
 
 /// What the protocol the call came by calls it: names within their bounds.

@@ -41,6 +41,7 @@ fn every_wrong_field_of_a_call_is_named() {
     let wrong = v1::InvocationSpec {
         surface_id: "not an id".into(),
         tool_name: String::new(),
+        surface_moment: "1".into(),
         declaration_digest: "sha256:12".into(),
         priority: "soon".into(),
         session_ref: "a\nb".into(),
@@ -52,6 +53,7 @@ fn every_wrong_field_of_a_call_is_named() {
     let expected = [
         "spec.surface_id",
         "spec.tool_name",
+        "spec.surface_moment",
         "spec.declaration_digest",
         "spec.timeout_ms",
         "spec.priority",

@@ -213,6 +213,7 @@ impl Bench {
             tool_id: plan.tool.tool_id.clone(),
             tool_name: tool.into(),
             surface_id: None,
+            surface_moment: None,
             native_call_id: None,
             native_ids: Default::default(),
             inputs: InputRefs {

@@ -189,6 +189,10 @@ impl Rechecker {
             Err(CallError::Peer { status, .. }) if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => {
                 return Ok(CaseLookup::NotCallable(Box::new(gone(&record))));
             }
+            // The store of the surfaces was put back to before the moment it goes by.
+            Err(CallError::Invalid(_)) => {
+                return Ok(CaseLookup::NotCallable(Box::new(tool_changed(&record.tool_name))));
+            }
             Err(error) => return Err(error),
         };
         let Some(call) = self.calls.records().inputs(&record).await?.call else {

@@ -36,6 +36,8 @@ pub(super) struct Fakes {
 
 struct State {
     tool: Mutex<Option<Value>>,
+    /// The moments of surfaces that were asked by; empty ones too.
+    moments: Mutex<Vec<String>>,
     /// The schemas of every declaration that was seen, by digest.
     schemas: Mutex<HashMap<String, Option<JsonPayload>>>,
     catalog: broadcast::Sender<()>,
@@ -59,6 +61,7 @@ impl Fakes {
     pub(super) async fn start() -> Self {
         let state = Arc::new(State {
             tool: Mutex::new(Some(tool())),
+            moments: Mutex::default(),
             schemas: Mutex::default(),
             catalog: broadcast::channel(16).0,
             policy: watch::channel("v1".to_owned()).0,
@@ -116,6 +119,11 @@ impl Fakes {
     /// How often it was asked without success.
     pub(super) fn refused(&self) -> usize {
         self.state.refused.load(Ordering::SeqCst)
+    }
+
+    /// The moments of surfaces that tools were resolved by, in order.
+    pub(super) fn moments(&self) -> Vec<String> {
+        self.state.moments.lock().clone()
     }
 
     /// Everything it was asked.

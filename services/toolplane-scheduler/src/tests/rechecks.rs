@@ -23,6 +23,26 @@ async fn a_call_whose_decision_stands_starts_without_another_question() {
     assert_eq!(world.call(r#"{"path":"b"}"#).await.status, Status::Running);
 }
 
+/// The moment a call goes by is asked by when it is made, and again while it waits.
+#[tokio::test]
+async fn a_waiting_call_goes_by_its_moment() {
+    let world = World::new().await;
+    let queued = world.call_with(v1::InvocationSpec { surface_moment: "2.41".into(), ..spec(r#"{"path":"a"}"#) }).await;
+    assert_eq!(queued.surface_moment.as_deref(), Some("2.41"));
+    let asked = world.fakes.moments().len();
+    let mut anew = tool();
+    anew["declaration"]["description"] = json!("Reads a file, in other words.");
+    world.change(|fakes| fakes.declare(Some(anew))).await;
+    let mut messages = world.worker().await;
+    let (record, ..) = offered(&mut messages).await;
+    assert_eq!(record.invocation_id, queued.invocation_id);
+    let moments = world.fakes.moments();
+    assert!(moments.len() > asked && moments.iter().all(|moment| moment == "2.41"), "{moments:?}");
+    // Where nothing is named, nothing is.
+    world.call(r#"{"path":"b"}"#).await;
+    assert_eq!(world.fakes.moments().last().map(String::as_str), Some(""));
+}
+
 /// A deny that came between the decision and the start: the call never starts.
 #[tokio::test]
 async fn a_call_that_policy_denies_meanwhile_never_starts() {

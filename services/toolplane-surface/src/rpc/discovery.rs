@@ -11,10 +11,11 @@ use toolplane_runtime::ApiError;
 
 use super::api::SurfaceApi;
 use super::encode;
+use super::watch::moment;
 use crate::declarations;
 use crate::error::of_field;
 use crate::providers::HIDDEN_SURFACE;
-use crate::surfaces::{Meaning, RefusalKind, Resolved};
+use crate::surfaces::{Known, Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
@@ -43,7 +44,8 @@ pub(super) async fn load(
             Meaning::Refused(refusal) => Outcome::Failure(encode::not_callable(refusal)),
         }),
     });
-    Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision: loaded.revision })
+    let (surface_revision, moment) = (loaded.revision, loaded.moment.to_string());
+    Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision, moment })
 }
 
 fn some_names(names: &[String]) -> Result<(), ApiError> {
@@ -110,7 +112,12 @@ pub(super) async fn resolve(
     if request.name.is_empty() {
         return Err(ApiError::invalid_argument("name", "is required"));
     }
-    let known = field::optional_id("known_digest", &request.known_digest).map_err(of_field)?;
+    let known = Known {
+        digest: field::optional_id("known_digest", &request.known_digest).map_err(of_field)?,
+        moment: (!request.surface_moment.is_empty())
+            .then(|| moment("surface_moment", &request.surface_moment))
+            .transpose()?,
+    };
     api.registry.current_at(request.known_revision).await?;
     let Resolved { meaning, once, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;

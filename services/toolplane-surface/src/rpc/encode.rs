@@ -58,6 +58,8 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         RefusalKind::Excluded => v1::NotCallableKind::Excluded,
         RefusalKind::Retired => v1::NotCallableKind::Retired,
         RefusalKind::Changed => v1::NotCallableKind::Changed,
+        RefusalKind::Renamed => v1::NotCallableKind::Renamed,
+        RefusalKind::Later => v1::NotCallableKind::Later,
         RefusalKind::Provider => v1::NotCallableKind::Provider,
     };
     v1::NotCallable {

@@ -194,6 +194,8 @@ fn refused(refusal: Refusal, similar_aliases: Vec<String>) -> v1::CallRefusal {
         (RefusalKind::Unknown, ..) => codes::SURFACE_UNKNOWN_TOOL.into(),
         (RefusalKind::NotLoaded, ..) => codes::SURFACE_NOT_LOADED.into(),
         (RefusalKind::Changed, ..) => codes::SURFACE_CHANGED.into(),
+        (RefusalKind::Renamed, ..) => codes::SURFACE_RENAMED.into(),
+        (RefusalKind::Later, ..) => codes::SURFACE_LATER.into(),
         (RefusalKind::Retired, ..) => codes::SURFACE_RETIRED.into(),
         (RefusalKind::Provider, ..) => codes::PROVIDER_AWAY.into(),
         (RefusalKind::Blocked | RefusalKind::Excluded, _, reason) => {

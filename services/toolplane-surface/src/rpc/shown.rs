@@ -96,7 +96,8 @@ pub(super) async fn list(
         None => told.next,
     };
     let next_page_token = next.map(|next| token(&tenant, surface, &next)).unwrap_or_default();
-    Ok(v1::ListSurfaceToolsResponse { tools: shown, next_page_token, revision: told.head.revision })
+    let (revision, moment) = (told.head.revision, told.head.moment);
+    Ok(v1::ListSurfaceToolsResponse { tools: shown, next_page_token, revision, moment })
 }
 
 fn message(tool: &SurfaceTool) -> v1::SurfaceTool {

@@ -7,7 +7,7 @@ use futures_util::{Stream, stream};
 use prost::Message as _;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
-use toolplane_catalog::{DifferenceKind, DifferencePart, ShownTool, Sight, ToolDifference};
+use toolplane_catalog::{DifferenceKind, DifferencePart, Moment, ShownTool, Sight, ToolDifference};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::Word as _;
 use toolplane_proto::v1;
@@ -30,12 +30,7 @@ pub(super) async fn watch(api: &SurfaceApi, request: Request<v1::WatchSurfaceReq
         ("", 0) => From::Now,
         ("", revision) => From::Revision(revision),
         (_, 1..) => return Err(ApiError::invalid_argument("from_revision", "cannot be given beside `from_moment`")),
-        (moment, 0) => From::Moment(moment.parse().map_err(|_| {
-            ApiError::invalid_argument(
-                "from_moment",
-                "is no moment of a surface; take it from one, or from a message of this stream",
-            )
-        })?),
+        (given, 0) => From::Moment(moment("from_moment", given)?),
     };
     let following = api.registry.follow_surface(tenant, id, from).await?;
     // At once: whoever follows knows then that nothing is missed from here on.
@@ -46,6 +41,12 @@ pub(super) async fn watch(api: &SurfaceApi, request: Request<v1::WatchSurfaceReq
         let next = watcher.next().await.map_err(Status::from)?;
         Ok(next.map(|update| (update, watcher)))
     })))
+}
+
+/// The moment in a field of a request.
+pub(super) fn moment(field: &'static str, given: &str) -> Result<Moment, ApiError> {
+    let rule = "is no moment of a surface; take it from one, or from a message of its stream";
+    given.parse().map_err(|_| ApiError::invalid_argument(field, rule))
 }
 
 struct Watcher {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
-use toolplane_catalog::{Catalog, Effort, NameIndex, Resolution, resolve, similar_in};
+use toolplane_catalog::{Catalog, Effort, Meant, Moment, NameIndex, Resolution, resolve, resolve_at, similar_in};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
@@ -40,6 +40,10 @@ pub(crate) enum RefusalKind {
     Excluded,
     Retired,
     Changed,
+    /// The caller goes by a moment at which it had another name.
+    Renamed,
+    /// The caller goes by a moment at which it was not there.
+    Later,
     /// Its provider, or that nobody has looked at it.
     Provider,
 }
@@ -57,16 +61,23 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
-        Self {
-            kind: RefusalKind::Provider,
-            reason: None,
-            message: error.message.clone(),
-            tool_id: Some(tool_id),
-            similar: Vec::new(),
-            error: Some(error),
-        }
+    /// Of a tool that is known.
+    fn of_tool(kind: RefusalKind, tool_id: &ToolId, message: String) -> Self {
+        Self { kind, reason: None, message, tool_id: Some(tool_id.clone()), similar: Vec::new(), error: None }
     }
+
+    pub(super) fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
+        Self { error: Some(error.clone()), ..Self::of_tool(RefusalKind::Provider, &tool_id, error.message) }
+    }
+}
+
+/// What a caller knows of the tool it names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// The declaration it goes by.
+    pub(crate) digest: Option<Digest>,
+    /// The moment of the surface it goes by.
+    pub(crate) moment: Option<Moment>,
 }
 
 /// What a name means, and for which declarations.
@@ -88,25 +99,33 @@ pub(crate) struct Loaded {
     pub(crate) meanings: Vec<(String, Meaning)>,
     /// Revision of the surface now.
     pub(crate) revision: u64,
+    /// The moment the surface is at now.
+    pub(crate) moment: Moment,
 }
 
 impl Registry {
-    /// What `name` means to a caller that goes by the declaration `known`, or by what the surface loaded; with the
-    /// revisions of the surface and of the catalog the answer is about.
+    /// What `name` means to a caller that goes by what is `known`, or by what the surface loaded; with the revisions of the
+    /// surface and of the catalog the answer is about.
     pub(crate) async fn resolve(
         &self,
         tenant: &TenantId,
         id: &SurfaceId,
         name: &str,
-        known: Option<Digest>,
+        known: Known,
     ) -> Result<Resolved, ApiError> {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
         let owner = self.tenant(tenant);
-        let view = self.held(tenant, id).await?.view();
+        let view = match known.moment {
+            Some(moment) => self.held_at(tenant, id, moment).await?.view(),
+            None => self.held(tenant, id).await?.view(),
+        };
         let (mut meaning, surface_revision, names) = {
             let catalog = owner.catalog.read();
-            let meaning = meaning(&view, &catalog, name, known.as_ref());
+            let meaning = match known.moment {
+                Some(moment) => meaning_at(&view, &catalog, name, moment, known.digest.as_ref())?,
+                None => meaning(&view, &catalog, name, known.digest.as_ref()),
+            };
             (meaning, view.indexed().revision(&catalog), Arc::clone(catalog.similar()))
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
@@ -182,17 +201,18 @@ impl Registry {
     /// What names mean in a surface, by the surface and the catalog.
     pub(super) fn meanings(&self, tenant: &TenantId, view: &View, names: Vec<String>) -> Loaded {
         let owner = self.tenant(tenant);
-        let (mut meanings, similar, revision): (Vec<_>, _, _) = {
+        let (mut meanings, similar, (revision, moment)): (Vec<_>, _, _) = {
             let catalog = owner.catalog.read();
             let meanings = names.into_iter().map(|name| (meaning(view, &catalog, &name, None), name));
             let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
-            (meanings, Arc::clone(catalog.similar()), view.indexed().revision(&catalog))
+            let now = (view.indexed().revision(&catalog), view.indexed().moment(&catalog));
+            (meanings, Arc::clone(catalog.similar()), now)
         };
         let mut effort = Effort::of_one_request();
         for (name, meaning) in &mut meanings {
             suggest(view, &similar, name, meaning, &mut effort);
         }
-        Loaded { meanings, revision }
+        Loaded { meanings, revision, moment }
     }
 
     /// What names mean in a surface after they were loaded, when providers have had their say.
@@ -230,7 +250,49 @@ fn suggest(view: &View, names: &NameIndex, name: &str, meaning: &mut Meaning, ef
 }
 
 pub(super) fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -> Meaning {
-    match resolve(view.indexed(), catalog, name, known) {
+    let since = if known.is_some() { "since the declaration you go by" } else { "since it was loaded here" };
+    told(view, resolve(view.indexed(), catalog, name, known), since)
+}
+
+/// What a name means to a caller that goes by a moment of the surface. What cannot be called says when it is about.
+fn meaning_at(
+    view: &View,
+    catalog: &Catalog,
+    name: &str,
+    moment: Moment,
+    known: Option<&Digest>,
+) -> Result<Meaning, ApiError> {
+    let surface = view.indexed();
+    let meant = resolve_at(surface, catalog, name, moment, known)
+        .map_err(|wrong| ApiError::invalid_argument("surface_moment", wrong.rule()))?;
+    let since = if known.is_some() { "since the declaration you go by" } else { "since the moment you go by" };
+    let mut meaning = match meant {
+        Meant::Now(resolution) => told(view, resolution, since),
+        Meant::Renamed(entry) => {
+            let now = entry.tool.full_name();
+            let message = format!("`{name}` is called `{now}` since the moment you go by: call it by that name");
+            let refusal = Refusal::of_tool(RefusalKind::Renamed, entry.tool_id(), message);
+            Meaning::Refused(Refusal { similar: vec![now.to_owned()], ..refusal })
+        }
+        Meant::Later { entry, loaded } => {
+            let (tool, so) = (entry.tool.full_name(), if loaded { "loaded" } else { "deferred" });
+            let message =
+                format!("`{tool}` was not there at the moment you go by, and is {so} here now: read it first");
+            Meaning::Refused(Refusal::of_tool(RefusalKind::Later, entry.tool_id(), message))
+        }
+    };
+    let now = surface.moment(catalog);
+    if let Meaning::Refused(refusal) = &mut meaning
+        && now != moment
+    {
+        refusal.message.push_str(&format!(" (the call goes by the moment `{moment}`, and the surface is at `{now}`)"));
+    }
+    Ok(meaning)
+}
+
+/// What a resolution says, with the words for since when a schema is another one.
+fn told(view: &View, resolution: Resolution<'_>, since: &str) -> Meaning {
+    let refused = match resolution {
         Resolution::Callable(entry) => {
             let loaded = view.indexed().loaded(entry).unwrap_or_else(|| LoadedTool {
                 tool_id: entry.tool_id().clone(),
@@ -239,58 +301,39 @@ pub(super) fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<
                 digest: None,
                 changed: None,
             });
-            Meaning::Callable(entry.clone(), loaded)
+            return Meaning::Callable(entry.clone(), loaded);
         }
         Resolution::Changed(entry, drift) => {
-            let (name, what) = (entry.tool.full_name(), drift.words().unwrap_or_default());
-            let since = if known.is_some() { "since the declaration you go by" } else { "since it was loaded here" };
-            Meaning::Refused(Refusal {
-                kind: RefusalKind::Changed,
-                reason: None,
-                message: format!(
-                    "the schema of `{name}` changed {since}: {what}; load it again and make the call for the schema it \
-                     has now"
-                ),
-                tool_id: Some(entry.tool_id().clone()),
-                similar: Vec::new(),
-                error: None,
-            })
+            let (tool, what) = (entry.tool.full_name(), drift.words().unwrap_or_default());
+            let message = format!(
+                "the schema of `{tool}` changed {since}: {what}; load it again and make the call for the schema it has now"
+            );
+            Refusal::of_tool(RefusalKind::Changed, entry.tool_id(), message)
         }
         Resolution::NotLoaded(deferred) => {
             let message = match deferred.pending_provider_or_server.as_str() {
                 "" => format!("`{}` is deferred here: load it before calling it", deferred.name),
                 provider => format!("`{}` waits for its provider `{provider}`; try again later", deferred.name),
             };
-            Meaning::Refused(Refusal {
-                kind: RefusalKind::NotLoaded,
-                reason: Some(HiddenReason::DeferredUntilDiscovered),
-                message,
-                tool_id: Some(deferred.tool_id),
-                similar: Vec::new(),
-                error: None,
-            })
+            let refusal = Refusal::of_tool(RefusalKind::NotLoaded, &deferred.tool_id, message);
+            Refusal { reason: Some(HiddenReason::DeferredUntilDiscovered), ..refusal }
         }
-        Resolution::Blocked(tool) => Meaning::Refused(hidden(RefusalKind::Blocked, tool)),
-        Resolution::Excluded(tool) => Meaning::Refused(hidden(RefusalKind::Excluded, tool)),
-        Resolution::Unknown => Meaning::Refused(Refusal {
+        Resolution::Blocked(tool) => hidden(RefusalKind::Blocked, tool),
+        Resolution::Excluded(tool) => hidden(RefusalKind::Excluded, tool),
+        Resolution::Unknown => Refusal {
             kind: RefusalKind::Unknown,
             reason: None,
             message: "no tool of this surface has that name; search for one that does what is wanted".to_owned(),
             tool_id: None,
             similar: Vec::new(),
             error: None,
-        }),
-    }
+        },
+    };
+    Meaning::Refused(refused)
 }
 
 fn hidden(kind: RefusalKind, tool: HiddenTool) -> Refusal {
     let kind = if tool.reason == HiddenReason::Retired { RefusalKind::Retired } else { kind };
-    Refusal {
-        kind,
-        reason: Some(tool.reason),
-        message: format!("`{}` {}", tool.name, tool.message),
-        tool_id: Some(tool.tool_id),
-        similar: Vec::new(),
-        error: None,
-    }
+    let message = format!("`{}` {}", tool.name, tool.message);
+    Refusal { reason: Some(tool.reason), ..Refusal::of_tool(kind, &tool.tool_id, message) }
 }

@@ -66,17 +66,10 @@ impl Registry {
         from: From,
     ) -> Result<Following, ApiError> {
         let revisions = self.0.hub.revisions();
-        let mut held = self.held(&tenant, &id).await?;
-        if let From::Moment(moment) = from
-            && self.is_ahead(&tenant, &held.view(), moment)
-        {
-            // It was told by a process that is further than this one.
-            if self.0.followers.is_some() {
-                self.catch_up().await.map_err(behind)?;
-            }
-            self.0.surfaces.refresh(self.store(), &tenant, &id).await.map_err(of_store)?;
-            held = self.held(&tenant, &id).await?;
-        }
+        let held = match from {
+            From::Moment(moment) => self.held_at(&tenant, &id, moment).await?,
+            From::Now | From::Revision(_) => self.held(&tenant, &id).await?,
+        };
         let watcher = {
             let (surface, owner) = (Arc::clone(held.view().shared()), self.tenant(&tenant));
             let catalog = owner.catalog.read();
@@ -88,6 +81,25 @@ impl Registry {
         };
         let (registry, to_note, noted) = (self.clone(), Some(Instant::now()), None);
         Ok(Following { registry, tenant, id, held, watcher, revisions, to_note, noted })
+    }
+
+    /// A surface that has come to a moment, where it ever did.
+    pub(super) async fn held_at(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        moment: Moment,
+    ) -> Result<Arc<Held>, ApiError> {
+        let held = self.held(tenant, id).await?;
+        if !self.is_ahead(tenant, &held.view(), moment) {
+            return Ok(held);
+        }
+        // It was told by a process that is further than this one.
+        if self.0.followers.is_some() {
+            self.catch_up().await.map_err(behind)?;
+        }
+        self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+        self.held(tenant, id).await
     }
 
     fn is_ahead(&self, tenant: &TenantId, view: &View, moment: Moment) -> bool {

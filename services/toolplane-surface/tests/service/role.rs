@@ -150,6 +150,22 @@ impl Role {
         self.client.clone().resolve_tool(request).await.unwrap().into_inner()
     }
 
+    /// As a caller that goes by a moment of the surface: the full name and digest of the tool, or why not.
+    pub(crate) async fn resolve_at(
+        &self,
+        surface: &str,
+        name: &str,
+        moment: &str,
+    ) -> Result<v1::resolve_tool_response::Resolution, tonic::Status> {
+        let request = v1::ResolveToolRequest {
+            surface_id: surface.to_owned(),
+            name: name.to_owned(),
+            surface_moment: moment.to_owned(),
+            ..Default::default()
+        };
+        Ok(self.client.clone().resolve_tool(request).await?.into_inner().resolution.unwrap())
+    }
+
     pub(crate) async fn refusal(&self, surface: &str, name: &str) -> v1::NotCallable {
         match self.resolve(surface, name).await.resolution.unwrap() {
             v1::resolve_tool_response::Resolution::NotCallable(refusal) => refusal,

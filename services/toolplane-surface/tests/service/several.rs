@@ -155,6 +155,42 @@ async fn writers_in_two_processes_lose_nothing() {
     other.stop().await;
 }
 
+/// A moment that one process told is understood by the other, at once and of every surface.
+#[tokio::test]
+async fn a_moment_is_the_same_everywhere() {
+    use v1::resolve_tool_response::Resolution;
+    let (_server, [one, other]) = several(&options()).await;
+    one.register(vec![tool("files", "read"), tool("files", "write")]).await.unwrap();
+    let made = one.surface(v1::CreateSurfaceRequest::default()).await;
+    let id = made.surface_id.as_str();
+    for round in 0..10 {
+        let (here, there) = if round % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        here.unload(id, &["files.write"]).await.unwrap();
+        let then = here.load(id, &["files.write"]).await.moment;
+        assert!(matches!(there.resolve_at(id, "files.write", &then).await, Ok(Resolution::Resolved(_))), "{then}");
+        here.register(vec![tool("later", &format!("t{round}"))]).await.unwrap();
+        let Ok(Resolution::NotCallable(refusal)) = there.resolve_at(id, &format!("later.t{round}"), &then).await else {
+            panic!("it came later")
+        };
+        let now = there.get(id).await.surface.unwrap().moment;
+        assert_eq!(refusal.kind(), v1::NotCallableKind::Later);
+        assert!(refusal.message.contains(&format!("`{then}`")) && refusal.message.contains(&format!("`{now}`")));
+        assert!(there.resolve_at("default", "files.read", &format!("0.{round}")).await.is_ok(), "{round}");
+    }
+    let (_, catalog) = made.moment.split_once('.').unwrap();
+    for (wrong, rule) in
+        [("1.99999", "not come to"), ("1.0", "before this surface"), ("x", "no moment"), ("0.3", "before")]
+    {
+        let refused = other.resolve_at(id, "files.read", wrong).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{wrong}");
+        assert!(refused.message().contains("surface_moment") && refused.message().contains(rule), "{refused:?}");
+    }
+    // What the surface was then by its own changes is remembered, too.
+    assert!(matches!(other.resolve_at(id, "files.read", &format!("1.{catalog}")).await, Ok(Resolution::Resolved(_))));
+    one.stop().await;
+    other.stop().await;
+}
+
 /// What one process deletes, no process knows any more, nor has it in a list or a log; and its request makes another one.
 #[tokio::test]
 async fn a_deleted_surface_is_gone_everywhere() {

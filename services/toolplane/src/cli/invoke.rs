@@ -27,6 +27,10 @@ pub(crate) struct InvokeArgs {
     /// The surface to call in; the default one, of every tool as it is now, when absent.
     #[arg(long, env = "TOOLPLANE_SURFACE")]
     surface: Option<String>,
+    /// The moment of the surface the call goes by, as `toolplane surface show` and `surface watch` tell it: a tool that is another thing by
+    /// now is not called.
+    #[arg(long, value_name = "MOMENT")]
+    moment: Option<String>,
     /// The arguments: JSON, `@file`, or `-` for standard input.
     #[arg(short = 'i', long, default_value = "{}", allow_hyphen_values = true)]
     input: String,
@@ -72,6 +76,7 @@ pub(crate) async fn run(
     let model_input = input::read(&args.input)?;
     let mut spec = v1::InvocationSpec {
         surface_id: args.surface.unwrap_or_default(),
+        surface_moment: args.moment.unwrap_or_default(),
         tool_name: args.tool,
         model_input: Some(v1::JsonPayload { body: Some(Body::Inline(model_input)), ..Default::default() }),
         idempotency_key: args.key.clone().unwrap_or_default(),

@@ -320,7 +320,8 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
         return out.record::<ToolSurface, _>(surface);
     }
     let pinned = if surface.pinned { "  pinned" } else { "" };
-    out.line(format!("{}  {}  revision {}{pinned}", surface.surface_id, surface.scope, surface.revision))?;
+    let (revision, moment) = (surface.revision, &surface.moment);
+    out.line(format!("{}  {}  revision {revision}  moment {moment}{pinned}", surface.surface_id, surface.scope))?;
     if let Some(missed) = &surface.outdated {
         out.line(format!("  {}", outdated(missed)))?;
     }

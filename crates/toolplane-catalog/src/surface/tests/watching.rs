@@ -1,7 +1,6 @@
 //! Following a surface: a difference applied to what was known gives what there is.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -85,7 +84,7 @@ impl Follower {
 }
 
 #[derive(Clone, Debug)]
-enum Event {
+pub(super) enum Event {
     Registered(Box<Registration>),
     Retired(u32),
     Loaded(u32),
@@ -96,7 +95,7 @@ enum Event {
     Breaks,
 }
 
-fn any_event() -> impl Strategy<Value = Event> {
+pub(super) fn any_event() -> impl Strategy<Value = Event> {
     let space = prop::sample::select(vec![None, Some("b"), Some("b.c")]);
     prop_oneof![
         6 => any_tool().prop_map(|tool| Event::Registered(Box::new(tool))),
@@ -110,7 +109,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 /// The surface after the event, which changes the catalog itself.
-fn after(event: &Event, surface: &Arc<IndexedSurface>, catalog: &mut Catalog) -> Arc<IndexedSurface> {
+pub(super) fn after(event: &Event, surface: &Arc<IndexedSurface>, catalog: &mut Catalog) -> Arc<IndexedSurface> {
     let name = |number: &u32| vec![format!("tool_{number}")];
     let stored = |surface: IndexedSurface| IndexedSurface::read(&surface.write().unwrap()).unwrap();
     match event {

@@ -142,6 +142,7 @@ fn invocation() -> Invocation {
         tool_id: id("tool:files/read"),
         tool_name: "files.read_file".into(),
         surface_id: Some(id("srf-1")),
+        surface_moment: some("2.41"),
         native_call_id: some("call_1"),
         native_ids: native_ids(),
         status: InvocationStatus::Running,

@@ -30,7 +30,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class InvocationSpec(_message.Message):
-    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest", "background", "native_ids")
+    __slots__ = ("surface_id", "tool_name", "model_input", "idempotency_key", "invocation_id", "native_call_id", "actor_ref", "runtime_refs", "timeout_ms", "priority", "scheduler_policy_ref", "no_approver", "policy_refs", "permission_mode", "session_ref", "resource_locks", "lock_domain", "assurance", "declaration_digest", "background", "native_ids", "surface_moment")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAME_FIELD_NUMBER: _ClassVar[int]
     MODEL_INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +52,7 @@ class InvocationSpec(_message.Message):
     DECLARATION_DIGEST_FIELD_NUMBER: _ClassVar[int]
     BACKGROUND_FIELD_NUMBER: _ClassVar[int]
     NATIVE_IDS_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_MOMENT_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     tool_name: str
     model_input: _payload_pb2.JsonPayload
@@ -73,7 +74,8 @@ class InvocationSpec(_message.Message):
     declaration_digest: str
     background: bool
     native_ids: _evidence_pb2.NativeIds
-    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ..., background: bool = ..., native_ids: _Optional[_Union[_evidence_pb2.NativeIds, _Mapping]] = ...) -> None: ...
+    surface_moment: str
+    def __init__(self, surface_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., model_input: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., invocation_id: _Optional[str] = ..., native_call_id: _Optional[str] = ..., actor_ref: _Optional[str] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., timeout_ms: _Optional[int] = ..., priority: _Optional[str] = ..., scheduler_policy_ref: _Optional[str] = ..., no_approver: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., permission_mode: _Optional[str] = ..., session_ref: _Optional[str] = ..., resource_locks: _Optional[_Iterable[_Union[_scheduler_policy_pb2.ResourceLock, _Mapping]]] = ..., lock_domain: _Optional[str] = ..., assurance: _Optional[_Union[_assurance_pb2.CallAssurance, _Mapping]] = ..., declaration_digest: _Optional[str] = ..., background: bool = ..., native_ids: _Optional[_Union[_evidence_pb2.NativeIds, _Mapping]] = ..., surface_moment: _Optional[str] = ...) -> None: ...
 
 class Acceptance(_message.Message):
     __slots__ = ("invocation_id", "durability", "durability_code", "duplicate")

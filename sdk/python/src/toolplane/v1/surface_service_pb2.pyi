@@ -58,6 +58,8 @@ class NotCallableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOT_CALLABLE_KIND_RETIRED: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_CHANGED: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_PROVIDER: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_RENAMED: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_LATER: _ClassVar[NotCallableKind]
 REGISTRATION_OUTCOME_UNSPECIFIED: RegistrationOutcome
 REGISTRATION_OUTCOME_CREATED: RegistrationOutcome
 REGISTRATION_OUTCOME_UPDATED: RegistrationOutcome
@@ -84,6 +86,8 @@ NOT_CALLABLE_KIND_EXCLUDED: NotCallableKind
 NOT_CALLABLE_KIND_RETIRED: NotCallableKind
 NOT_CALLABLE_KIND_CHANGED: NotCallableKind
 NOT_CALLABLE_KIND_PROVIDER: NotCallableKind
+NOT_CALLABLE_KIND_RENAMED: NotCallableKind
+NOT_CALLABLE_KIND_LATER: NotCallableKind
 
 class RegisterToolsRequest(_message.Message):
     __slots__ = ("tools", "validate_only")
@@ -364,14 +368,16 @@ class ListSurfaceToolsRequest(_message.Message):
     def __init__(self, surface_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListSurfaceToolsResponse(_message.Message):
-    __slots__ = ("tools", "next_page_token", "revision")
+    __slots__ = ("tools", "next_page_token", "revision", "moment")
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    MOMENT_FIELD_NUMBER: _ClassVar[int]
     tools: _containers.RepeatedCompositeFieldContainer[_surface_pb2.SurfaceTool]
     next_page_token: str
     revision: int
-    def __init__(self, tools: _Optional[_Iterable[_Union[_surface_pb2.SurfaceTool, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    moment: str
+    def __init__(self, tools: _Optional[_Iterable[_Union[_surface_pb2.SurfaceTool, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., revision: _Optional[int] = ..., moment: _Optional[str] = ...) -> None: ...
 
 class WatchSurfaceRequest(_message.Message):
     __slots__ = ("surface_id", "from_moment", "from_revision")
@@ -558,12 +564,14 @@ class LoadToolsRequest(_message.Message):
     def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LoadToolsResponse(_message.Message):
-    __slots__ = ("outcomes", "surface_revision")
+    __slots__ = ("outcomes", "surface_revision", "moment")
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    MOMENT_FIELD_NUMBER: _ClassVar[int]
     outcomes: _containers.RepeatedCompositeFieldContainer[LoadOutcome]
     surface_revision: int
-    def __init__(self, outcomes: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ...) -> None: ...
+    moment: str
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ..., moment: _Optional[str] = ...) -> None: ...
 
 class LoadOutcome(_message.Message):
     __slots__ = ("name", "loaded", "failure")
@@ -845,18 +853,20 @@ class ListEventsResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_event_pb2.Event, _Mapping]]] = ..., head_seq: _Optional[int] = ...) -> None: ...
 
 class ResolveToolRequest(_message.Message):
-    __slots__ = ("surface_id", "name", "tenant", "known_digest", "known_revision")
+    __slots__ = ("surface_id", "name", "tenant", "known_digest", "known_revision", "surface_moment")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     TENANT_FIELD_NUMBER: _ClassVar[int]
     KNOWN_DIGEST_FIELD_NUMBER: _ClassVar[int]
     KNOWN_REVISION_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_MOMENT_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     name: str
     tenant: str
     known_digest: str
     known_revision: int
-    def __init__(self, surface_id: _Optional[str] = ..., name: _Optional[str] = ..., tenant: _Optional[str] = ..., known_digest: _Optional[str] = ..., known_revision: _Optional[int] = ...) -> None: ...
+    surface_moment: str
+    def __init__(self, surface_id: _Optional[str] = ..., name: _Optional[str] = ..., tenant: _Optional[str] = ..., known_digest: _Optional[str] = ..., known_revision: _Optional[int] = ..., surface_moment: _Optional[str] = ...) -> None: ...
 
 class ResolveToolResponse(_message.Message):
     __slots__ = ("resolved", "not_callable", "surface_revision", "catalog_revision")

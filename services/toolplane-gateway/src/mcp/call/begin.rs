@@ -129,6 +129,7 @@ async fn tool(x: &Arc<Exchange>, name: &str, arguments: &RawValue, request: (&st
     let native = x.id_text().trim_matches('"').to_owned();
     let spec = v1::InvocationSpec {
         surface_id: surface,
+        surface_moment: x.meta.surface_moment.clone().unwrap_or_default(),
         tool_name,
         model_input: Some(v1::JsonPayload {
             body: Some(Body::Inline(Bytes::copy_from_slice(arguments.get().as_bytes()))),

@@ -13,6 +13,7 @@ use tonic::{Code, Status};
 use super::builtin::{Builtin, loaded_surface};
 use super::definition::Definition;
 use super::listing::{Entry, Listing};
+use crate::mcp::client::SURFACE_MOMENT;
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
@@ -49,6 +50,7 @@ pub(crate) async fn list(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
     }
     let reply = Reply::new().raw("tools", &format!("[{}]", tools.join(",")));
     let reply = if let Some(next) = next { reply.value("nextCursor", &next) } else { reply };
+    let reply = reply.meta(SURFACE_MOMENT, &listing.moment);
     Ok(reply.kept_for(KEPT_FOR, x.client.version))
 }
 

@@ -41,17 +41,19 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
     by_full_name: HashMap<String, usize>,
+    /// The moment of the surface it is of.
+    pub(crate) moment: String,
 }
 
 impl Listing {
-    fn of(found: Vec<Entry>, short: bool) -> Self {
+    fn of((found, moment): (Vec<Entry>, String), short: bool) -> Self {
         let names = names::all(found.iter().map(|entry| (entry.full_name.as_str(), entry.tool_id.as_str())), short);
         let mut entries: Vec<Entry> =
             found.into_iter().zip(names).map(|(entry, name)| Entry { name, ..entry }).collect();
         entries.sort_by(|a, b| (&a.name, &a.tool_id).cmp(&(&b.name, &b.tool_id)));
         let index =
             |key: fn(&Entry) -> &str| entries.iter().enumerate().map(|(at, one)| (key(one).to_owned(), at)).collect();
-        Self { by_name: index(|entry| &entry.name), by_full_name: index(|entry| &entry.full_name), entries }
+        Self { by_name: index(|entry| &entry.name), by_full_name: index(|entry| &entry.full_name), entries, moment }
     }
 
     /// The tool that is called this here.
@@ -139,10 +141,11 @@ impl Listings {
     }
 }
 
-/// Every tool of a surface that can be called or loaded.
-async fn found(upstream: &Upstream, surface: &str) -> Result<Vec<Entry>, Status> {
+/// Every tool of a surface that can be called or loaded, and the moment of the surface at the first of them: what changes while the pages are
+/// read is later than that.
+async fn found(upstream: &Upstream, surface: &str) -> Result<(Vec<Entry>, String), Status> {
     let mut found = Vec::new();
-    let mut page_token = String::new();
+    let (mut page_token, mut moment) = (String::new(), String::new());
     let mut tries = 0;
     loop {
         let request = v1::ListSurfaceToolsRequest {
@@ -157,10 +160,14 @@ async fn found(upstream: &Upstream, surface: &str) -> Result<Vec<Entry>, Status>
                 tries += 1;
                 found.clear();
                 page_token.clear();
+                moment.clear();
                 continue;
             }
             Err(status) => return Err(status),
         };
+        if moment.is_empty() {
+            moment.clone_from(&page.moment);
+        }
         for tool in page.tools {
             match tool.tool {
                 Some(Tool::Loaded(loaded)) => found.push(Entry {
@@ -179,11 +186,11 @@ async fn found(upstream: &Upstream, surface: &str) -> Result<Vec<Entry>, Status>
                     loaded: false,
                 }),
                 // Those that may not be used come last.
-                Some(Tool::Blocked(_) | Tool::Excluded(_)) | None => return Ok(found),
+                Some(Tool::Blocked(_) | Tool::Excluded(_)) | None => return Ok((found, moment)),
             }
         }
         if page.next_page_token.is_empty() {
-            return Ok(found);
+            return Ok((found, moment));
         }
         page_token = page.next_page_token;
     }

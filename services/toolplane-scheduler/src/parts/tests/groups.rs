@@ -34,6 +34,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         tool_id: record.tool_id,
         tool_name: record.tool_name,
         surface_id: None,
+        surface_moment: None,
         native_call_id: None,
         native_ids: Default::default(),
         inputs: record.inputs,

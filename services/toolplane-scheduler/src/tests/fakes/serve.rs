@@ -51,7 +51,8 @@ impl SurfaceService for Fakes {
     ) -> Result<Response<v1::ResolveToolResponse>, Status> {
         use v1::resolve_tool_response::Resolution;
         let tool = self.state.tool.lock().clone();
-        let known = request.into_inner().known_digest;
+        let v1::ResolveToolRequest { known_digest: known, surface_moment, .. } = request.into_inner();
+        self.state.moments.lock().push(surface_moment);
         let resolution = match tool {
             Some(tool) => {
                 let registration: Registration = serde_json::from_value(tool).unwrap();

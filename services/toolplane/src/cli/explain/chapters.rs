@@ -24,6 +24,7 @@ pub(super) fn who(call: &v1::Invocation) -> Vec<String> {
         given("tenant", &call.tenant),
         given("session", call.session_ref.as_deref().unwrap_or_default()),
         given("surface", &call.surface_id),
+        given("moment", call.surface_moment.as_deref().unwrap_or_default()),
         given("mode", call.permission_mode.as_deref().unwrap_or_default()),
     ];
     let trace = call.telemetry_refs.iter().map(|trace| format!("trace {}", trace.trace_id)).next();

@@ -47,7 +47,8 @@ pub(super) async fn show(
 fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
     out.line(format!("{}  {}", call.invocation_id, call.status))?;
     out.line(format!("  tool      {} ({})", call.tool_name, call.tool_id))?;
-    out.line(format!("  surface   {}", call.surface_id))?;
+    let moment = call.surface_moment.iter().map(|moment| format!("  as of moment {moment}")).collect::<String>();
+    out.line(format!("  surface   {}{moment}", call.surface_id))?;
     let caller = called_by(call);
     let credential = call.caller_ref.as_deref().filter(|credential| !caller.starts_with(credential));
     if !caller.is_empty() {

@@ -244,7 +244,11 @@ export interface Invocation {
     | NativeIds
     | undefined;
   /** Which data it is about, and what of it is gone already. */
-  keeping: CallKeeping | undefined;
+  keeping:
+    | CallKeeping
+    | undefined;
+  /** The moment of the surface its caller went by; absent where it named none. */
+  surfaceMoment?: string | undefined;
 }
 
 /** The place of a call in its batch. */
@@ -471,6 +475,7 @@ function createBaseInvocation(): Invocation {
     outputTaints: [],
     nativeIds: undefined,
     keeping: undefined,
+    surfaceMoment: undefined,
   };
 }
 
@@ -728,6 +733,9 @@ export const Invocation: MessageFns<Invocation> = {
     }
     if (message.keeping !== undefined) {
       CallKeeping.encode(message.keeping, writer.uint32(650).fork()).join();
+    }
+    if (message.surfaceMoment !== undefined) {
+      writer.uint32(658).string(message.surfaceMoment);
     }
     return writer;
   },
@@ -1347,6 +1355,14 @@ export const Invocation: MessageFns<Invocation> = {
             message.keeping = CallKeeping.decode(reader, reader.uint32());
             continue;
           }
+          case 82: {
+            if (tag !== 658) {
+              break;
+            }
+
+            message.surfaceMoment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1488,6 +1504,7 @@ export const Invocation: MessageFns<Invocation> = {
     message.keeping = (object.keeping !== undefined && object.keeping !== null)
       ? CallKeeping.fromPartial(object.keeping)
       : undefined;
+    message.surfaceMoment = object.surfaceMoment ?? undefined;
     return message;
   },
 };

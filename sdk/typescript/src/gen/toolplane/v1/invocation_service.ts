@@ -106,7 +106,15 @@ export interface InvocationSpec {
    */
   background: boolean;
   /** What the protocol the call came by calls it. A call that is sent again with other ids is the same call. */
-  nativeIds: NativeIds | undefined;
+  nativeIds:
+    | NativeIds
+    | undefined;
+  /**
+   * The moment of the surface the caller goes by (`ToolSurface.moment`): the name means what it led to then, and the arguments were made for
+   * the schema of then. A tool that is another thing by now ends the call with what it is. When empty, the surface as it is now is meant. A call
+   * that is sent again with another moment is the same call.
+   */
+  surfaceMoment: string;
 }
 
 /** How a call was accepted. */
@@ -1157,6 +1165,7 @@ function createBaseInvocationSpec(): InvocationSpec {
     declarationDigest: "",
     background: false,
     nativeIds: undefined,
+    surfaceMoment: "",
   };
 }
 
@@ -1227,6 +1236,9 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
     }
     if (message.nativeIds !== undefined) {
       NativeIds.encode(message.nativeIds, writer.uint32(242).fork()).join();
+    }
+    if (message.surfaceMoment !== "") {
+      writer.uint32(250).string(message.surfaceMoment);
     }
     return writer;
   },
@@ -1412,6 +1424,14 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
             message.nativeIds = NativeIds.decode(reader, reader.uint32());
             continue;
           }
+          case 31: {
+            if (tag !== 250) {
+              break;
+            }
+
+            message.surfaceMoment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1456,6 +1476,7 @@ export const InvocationSpec: MessageFns<InvocationSpec> = {
     message.nativeIds = (object.nativeIds !== undefined && object.nativeIds !== null)
       ? NativeIds.fromPartial(object.nativeIds)
       : undefined;
+    message.surfaceMoment = object.surfaceMoment ?? "";
     return message;
   },
 };

@@ -114,6 +114,10 @@ export enum NotCallableKind {
   NOT_CALLABLE_KIND_CHANGED = 6,
   /** NOT_CALLABLE_KIND_PROVIDER - Its provider is away, or nobody has looked at it as it is defined now; `error` says which. */
   NOT_CALLABLE_KIND_PROVIDER = 7,
+  /** NOT_CALLABLE_KIND_RENAMED - It has another name than at the moment the caller goes by: `similar_names` has it. */
+  NOT_CALLABLE_KIND_RENAMED = 8,
+  /** NOT_CALLABLE_KIND_LATER - The surface did not show it at the moment the caller goes by, and does now. */
+  NOT_CALLABLE_KIND_LATER = 9,
 }
 
 /** Asks to register tools. */
@@ -443,6 +447,8 @@ export interface ListSurfaceToolsResponse {
   nextPageToken: string;
   /** Revision of the surface this is about. */
   revision: bigint;
+  /** The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`). */
+  moment: string;
 }
 
 /** Asks to follow a surface. */
@@ -654,6 +660,8 @@ export interface LoadToolsResponse {
   outcomes: LoadOutcome[];
   /** Revision of the surface after this. */
   surfaceRevision: bigint;
+  /** The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`). */
+  moment: string;
 }
 
 /** The outcome for one name. */
@@ -990,6 +998,8 @@ export interface ResolveToolRequest {
   knownDigest: string;
   /** The newest catalog revision the caller knows, from any process: the answer is about this revision or a newer one. */
   knownRevision: bigint;
+  /** The moment of the surface the caller goes by; the surface as it is now when empty. */
+  surfaceMoment: string;
 }
 
 /** What a name means in a surface. */
@@ -3254,7 +3264,7 @@ export const ListSurfaceToolsRequest: MessageFns<ListSurfaceToolsRequest> = {
 };
 
 function createBaseListSurfaceToolsResponse(): ListSurfaceToolsResponse {
-  return { tools: [], nextPageToken: "", revision: 0n };
+  return { tools: [], nextPageToken: "", revision: 0n, moment: "" };
 }
 
 export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
@@ -3270,6 +3280,9 @@ export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(24).uint64(message.revision);
+    }
+    if (message.moment !== "") {
+      writer.uint32(34).string(message.moment);
     }
     return writer;
   },
@@ -3311,6 +3324,14 @@ export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
             message.revision = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.moment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3331,6 +3352,7 @@ export const ListSurfaceToolsResponse: MessageFns<ListSurfaceToolsResponse> = {
     message.tools = object.tools?.map((e) => SurfaceTool.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.moment = object.moment ?? "";
     return message;
   },
 };
@@ -4801,7 +4823,7 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
 };
 
 function createBaseLoadToolsResponse(): LoadToolsResponse {
-  return { outcomes: [], surfaceRevision: 0n };
+  return { outcomes: [], surfaceRevision: 0n, moment: "" };
 }
 
 export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
@@ -4814,6 +4836,9 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
         throw new globalThis.Error("value provided for field message.surfaceRevision of type uint64 too large");
       }
       writer.uint32(16).uint64(message.surfaceRevision);
+    }
+    if (message.moment !== "") {
+      writer.uint32(66).string(message.moment);
     }
     return writer;
   },
@@ -4847,6 +4872,14 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
             message.surfaceRevision = reader.uint64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.moment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4868,6 +4901,7 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
     message.surfaceRevision = (object.surfaceRevision !== undefined && object.surfaceRevision !== null)
       ? BigInt(object.surfaceRevision)
       : 0n;
+    message.moment = object.moment ?? "";
     return message;
   },
 };
@@ -7102,7 +7136,7 @@ export const ListEventsResponse: MessageFns<ListEventsResponse> = {
 };
 
 function createBaseResolveToolRequest(): ResolveToolRequest {
-  return { surfaceId: "", name: "", tenant: "", knownDigest: "", knownRevision: 0n };
+  return { surfaceId: "", name: "", tenant: "", knownDigest: "", knownRevision: 0n, surfaceMoment: "" };
 }
 
 export const ResolveToolRequest: MessageFns<ResolveToolRequest> = {
@@ -7124,6 +7158,9 @@ export const ResolveToolRequest: MessageFns<ResolveToolRequest> = {
         throw new globalThis.Error("value provided for field message.knownRevision of type uint64 too large");
       }
       writer.uint32(40).uint64(message.knownRevision);
+    }
+    if (message.surfaceMoment !== "") {
+      writer.uint32(50).string(message.surfaceMoment);
     }
     return writer;
   },
@@ -7181,6 +7218,14 @@ export const ResolveToolRequest: MessageFns<ResolveToolRequest> = {
             message.knownRevision = reader.uint64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.surfaceMoment = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7205,6 +7250,7 @@ export const ResolveToolRequest: MessageFns<ResolveToolRequest> = {
     message.knownRevision = (object.knownRevision !== undefined && object.knownRevision !== null)
       ? BigInt(object.knownRevision)
       : 0n;
+    message.surfaceMoment = object.surfaceMoment ?? "";
     return message;
   },
 };
