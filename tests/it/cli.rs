@@ -69,6 +69,14 @@ async fn exit_codes_and_records() {
     assert!(extended.contains("loaded    native.echo") && extended.contains("deferred  text.word_count"), "{extended}");
     assert!(shell.says(1, &["unload", surface, "native.echo", "native.ecko"]).contains("native.echo  deferred"));
     assert!(shell.says(0, &["surface", "show", surface]).contains("deferred  native.echo"));
+    let none = shell.json(0, &["surface", "create", "--tool-choice", "none"])["surface_id"].clone();
+    assert!(
+        shell
+            .complains(1, &["invoke", "native.echo", "--surface", none.as_str().unwrap()])
+            .contains("surface.no_calls")
+    );
+    let denied = shell.complains(2, &["surface", "create", "--deny", "Bsh", "--one-at-a-time", "--require-moment"]);
+    assert!(denied.contains("selection_policy.denied_tools[0]"), "{denied}");
     let moment = shell.json(0, &["surface", "show", surface])["moment"].clone();
     let at = ["invoke", "text.word_count", "--surface", surface, "--moment", moment.as_str().unwrap()];
     assert!(shell.complains(1, &at).contains("surface.schema_not_loaded"));

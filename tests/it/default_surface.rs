@@ -147,6 +147,90 @@ async fn a_call_goes_by_the_moment_its_caller_read() {
     assert!(refused.message().contains("`spec.calls[0].spec.surface_moment`"), "{refused:?}");
 }
 
+/// What a surface says about choosing is held at each call, of batches too.
+#[tokio::test]
+async fn what_a_surface_says_about_choosing_is_held() {
+    let rule = r#"
+[[permission.rules]]
+id = "locked"
+behavior = "deny"
+tool = "*"
+facts = ["surface_policy:locked"]
+"#;
+    let cluster = Cluster::start(Options::new(format!("{RULES}{rule}"))).await.unwrap();
+    let clients = cluster.clients();
+    let any = r#"{"type":"object"}"#;
+    register(clients, vec![echo("one", "say", any), echo("one", "tell", any), echo("two", "say", any)]).await;
+    let made = async |choice: &str, policy: &str| {
+        let json = |text: &str| (!text.is_empty()).then(|| payload(text.as_bytes().to_vec()));
+        let request = v1::CreateSurfaceRequest {
+            default_tool_choice: json(choice),
+            selection_policy: json(policy),
+            ..Default::default()
+        };
+        clients.surfaces().create_surface(request).await.map(|answer| answer.into_inner().surface.unwrap())
+    };
+    let spec = |surface: &v1::ToolSurface, tool: &str, moment: &str| v1::InvocationSpec {
+        surface_id: surface.surface_id.clone(),
+        tool_name: tool.to_owned(),
+        surface_moment: moment.to_owned(),
+        ..Default::default()
+    };
+    let ends = async |spec: v1::InvocationSpec| {
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
+        let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+        code(&result).to_owned()
+    };
+    let none = made(r#""none""#, "").await.unwrap();
+    assert_eq!(ends(spec(&none, "one.say", "")).await, "surface.no_calls");
+    let only = made(r#"{"tool":"one.say"}"#, "").await.unwrap();
+    assert_eq!(ends(spec(&only, "one.say", "")).await, "");
+    assert_eq!(ends(spec(&only, "one.tell", "")).await, "surface.not_chosen");
+    let some =
+        made("", r#"{"allowed_tools":["one.*"],"denied_tools":["one.tell"],"require_moment":true}"#).await.unwrap();
+    for (tool, moment, code) in [
+        ("one.say", some.moment.as_str(), ""),
+        ("one.say", "", "surface.moment_required"),
+        ("one.tell", some.moment.as_str(), "surface.not_chosen"),
+        ("two.say", some.moment.as_str(), "surface.not_chosen"),
+    ] {
+        assert_eq!(ends(spec(&some, tool, moment)).await, code, "{tool} {moment}");
+    }
+    let slow = made("", r#"{"parallel_calls":false}"#).await.unwrap();
+    assert_eq!(ends(spec(&slow, "one.say", "")).await, "");
+    for (max_parallel, expected) in [(None, "surface.parallel_calls"), (Some(1), "")] {
+        let call = |tool: &str| v1::BatchCall { spec: Some(spec(&slow, tool, "")), ..Default::default() };
+        let policy = v1::SchedulerPolicy { max_parallel, ..Default::default() };
+        let batch = v1::BatchSpec {
+            calls: vec![call("one.say"), call("one.tell")],
+            policy: Some(policy),
+            ..Default::default()
+        };
+        let request = v1::InvokeBatchRequest { spec: Some(batch), ..Default::default() };
+        let mut stream = clients.invocations().invoke_batch(request).await.unwrap().into_inner();
+        let mut ends = Vec::new();
+        while let Some(message) = stream.message().await.unwrap() {
+            ends.extend(message.items.iter().filter_map(|item| Some(code(item.result.as_ref()?).to_owned())));
+        }
+        assert_eq!(ends, [expected; 2], "{max_parallel:?}");
+    }
+    // What it names of policies, rules may be about, and decisions name it.
+    let policy_refs = vec!["locked".to_owned()];
+    let request = v1::CreateSurfaceRequest { policy_refs, ..Default::default() };
+    let locked = clients.surfaces().create_surface(request).await.unwrap().into_inner().surface.unwrap();
+    assert_eq!(ends(spec(&locked, "one.say", "")).await, "permission.denied");
+    for (choice, policy, field) in [
+        ("7", "", "default_tool_choice"),
+        (r#""one.sya""#, "", "default_tool_choice"),
+        ("", r#"{"max_calls":1}"#, "selection_policy.max_calls"),
+        ("", r#"{"denied_tools":["Bsh"]}"#, "selection_policy.denied_tools[0]"),
+    ] {
+        let refused = made(choice, policy).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{choice}{policy}");
+        assert!(refused.message().contains(field), "{refused:?}");
+    }
+}
+
 #[tokio::test]
 async fn it_is_listed_searched_and_loaded_like_any_other() {
     let cluster = Cluster::start(Options::new(RULES)).await.unwrap();

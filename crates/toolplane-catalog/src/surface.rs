@@ -1,5 +1,6 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
+mod choosing;
 mod copied;
 mod difference;
 mod extend;
@@ -20,6 +21,7 @@ mod tools;
 mod visibility;
 mod watching;
 
+pub use choosing::{Choosing, ChoosingFault, NotChosen, SelectionRules, ToolChoice};
 pub use difference::{DifferenceKind, ShownTool, Sight, ToolDifference};
 pub use extend::{Extension, NotExtended};
 pub use indexed::IndexedSurface;

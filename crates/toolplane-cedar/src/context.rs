@@ -23,6 +23,7 @@ pub(crate) fn of(facts: &CallFacts, wanted: &Wanted) -> Result<(Context, Vec<Ent
     };
     add("session", &|| Some(text(&caller.session)));
     add("surface", &|| Some(text(&caller.surface)));
+    add("surface_policies", &|| Some(set(caller.surface_policies.iter().cloned())));
     add("mode", &|| Some(text(caller.mode.as_str())));
     add("can_ask", &|| Some(RestrictedExpression::new_bool(caller.can_ask)));
     add("taints", &|| Some(set(taints(&facts.signals))));

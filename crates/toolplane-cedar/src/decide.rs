@@ -37,7 +37,7 @@ impl OrgPolicy for CedarPolicies {
         LookedAt {
             input: self.wanted.has_any(&["arguments", "input", "commands", "paths", "urls"]),
             session: self.wanted.has("session"),
-            surface: self.wanted.has("surface"),
+            surface: self.wanted.has_any(&["surface", "surface_policies"]),
             // Cedar has no clock.
             time: false,
         }

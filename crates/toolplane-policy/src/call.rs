@@ -47,6 +47,8 @@ pub struct CallerFacts {
     pub session: String,
     /// Surface of the call.
     pub surface: String,
+    /// The policies that surface names.
+    pub surface_policies: Vec<String>,
     /// Permission mode in force for the caller.
     pub mode: Mode,
     /// There is a person who can answer a question.
@@ -62,6 +64,7 @@ impl Default for CallerFacts {
             roles: Vec::new(),
             session: String::new(),
             surface: String::new(),
+            surface_policies: Vec::new(),
             mode: Mode::Default,
             can_ask: true,
         }

@@ -58,6 +58,8 @@ pub struct CallerContext {
     pub session_ref: SmolStr,
     /// The surface it is called in, when it is called in one.
     pub surface_id: Option<SurfaceId>,
+    /// The policies that surface names.
+    pub surface_policies: Vec<SmolStr>,
     /// Permission mode of the caller; none when the caller names none.
     pub mode: Option<Mode>,
     /// There is a person who can answer a question.
@@ -162,6 +164,7 @@ impl CallerContext {
             roles: Vec::new(),
             session_ref: SmolStr::default(),
             surface_id: None,
+            surface_policies: Vec::new(),
             mode: None,
             can_ask: true,
         }

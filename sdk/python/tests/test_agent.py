@@ -316,6 +316,10 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     assert [found.loaded for found in inside.list() if found.name == f"{served.namespace}.add"] == [False]
     with pytest.raises(ToolplaneError):
         inside.unload("nothing.of_this_name")
+    nothing = tools.surface(tool_choice="none", selection_policy={"parallel_calls": False})
+    with pytest.raises(ToolplaneError, match="default_tool_choice"):
+        nothing.call(f"{served.namespace}.add", {"a": 1, "b": 2})
+    nothing.delete_surface()
     small = tools.surface(tools=[f"{served.namespace}.add"])
     before = len(small.list())
     pinned = tools.surface(tools=[f"{served.namespace}.add"], pinned=True)

@@ -386,6 +386,13 @@ export interface SurfaceOptions extends Chosen {
   block?: readonly string[];
   /** It stays with the tools there are now. */
   pinned?: boolean;
+  /** Held at each call: `auto`, `required`, `none` (nothing is called), or the only tool that may be called. */
+  toolChoice?: string;
+  /** Held at each call: which tools may be called, as patterns of rules; whether batches may run calls beside each other; whether calls name the
+   * moment they go by. */
+  selectionPolicy?: { allowedTools?: readonly string[]; deniedTools?: readonly string[]; parallelCalls?: boolean; requireMoment?: boolean };
+  /** Policies that are in force in it, for rules (`surface_policy:NAME`). */
+  policyRefs?: readonly string[];
 }
 
 const DEFER = {
@@ -406,10 +413,25 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
     blocked: (options.block ?? []).map((name) => ({ name, message: "kept out by the caller" })),
     producer: "toolplane-typescript",
     pinned: options.pinned ?? false,
+    policyRefs: [...(options.policyRefs ?? [])],
+    ...choosing(options),
   });
   const { surface, warnings } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   warn(warnings);
   return surface?.surfaceId ?? "";
+}
+
+function choosing({ toolChoice, selectionPolicy: policy }: SurfaceOptions) {
+  const said = policy && {
+    allowed_tools: policy.allowedTools,
+    denied_tools: policy.deniedTools,
+    parallel_calls: policy.parallelCalls,
+    require_moment: policy.requireMoment,
+  };
+  return {
+    ...(toolChoice === undefined ? {} : { defaultToolChoice: toPayload(toolChoice) }),
+    ...(said ? { selectionPolicy: toPayload(said) } : {}),
+  };
 }
 
 /** What is added to a surface. What is not in `load` is there to be found and loaded. */

@@ -48,8 +48,8 @@ pub(crate) use decide::{PermissionAnswer, denial};
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;
-pub(crate) use request::{caller_context, decision_request};
-pub(crate) use resolve::{Resolved, ToolAddress};
+pub(crate) use request::{DecidedCall, caller_context, decision_request};
+pub(crate) use resolve::{Resolved, Terms, ToolAddress};
 pub(crate) use reuse::{KnownRules, RulesInForce};
 pub(crate) use tool::CallableTool;
 
@@ -96,7 +96,10 @@ impl Preparer {
         let assessed = self.assess(spec, telemetry_refs, now, false).await?;
         let mut transition = accept(assessed.acceptance, assessed.preparation, now)
             .map_err(|refusal| CallError::Internal(format!("acceptance refused: {refusal}")))?;
-        transition.invocation.policy_refs.extend_from_slice(&spec.context.policy_refs);
+        let policies = &mut transition.invocation.policy_refs;
+        policies.extend_from_slice(&spec.context.policy_refs);
+        let of_surface = assessed.terms.policy_refs.iter().filter(|policy| !spec.context.policy_refs.contains(policy));
+        policies.extend(of_surface.cloned());
         let ended = transition.invocation.status.is_terminal();
         let facts = (!ended && !assessed.asker.is_anybody()).then(|| JsonPayload::of(&assessed.asker));
         Ok(Box::new(Admission {

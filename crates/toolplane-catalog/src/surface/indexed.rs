@@ -9,6 +9,7 @@ use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::surface::{LoadedTool, ToolSurface};
 use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
+use super::choosing::{Choosing, NotChosen};
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
 use super::live::{FORM, LiveSurface, Place};
@@ -167,6 +168,36 @@ impl IndexedSurface {
                 let is_loaded = matches!(live.place(entry), Place::Loaded);
                 is_loaded.then(|| live.loaded(entry).0)
             }
+        }
+    }
+
+    /// Why no call of the tool is made here, although it is loaded; `by_moment` says whether the call names the moment it goes by.
+    pub fn not_chosen(&self, entry: &CatalogEntry, by_moment: bool) -> Option<NotChosen> {
+        let (choosing, chosen) = self.choosing();
+        if choosing.is_silent() {
+            return None;
+        }
+        choosing.refuses(&entry.tool.registration().tool_facts(), chosen, by_moment)
+    }
+
+    /// Whether a batch runs its calls here one after the other alone.
+    pub fn one_at_a_time(&self) -> bool {
+        self.choosing().0.rules.one_at_a_time
+    }
+
+    /// The policies it names.
+    pub fn policy_refs(&self) -> &[String] {
+        match &self.0 {
+            Form::Copied(copied) => &copied.surface().policy_refs,
+            Form::Live(live) => &live.request().policy_refs,
+        }
+    }
+
+    fn choosing(&self) -> (Choosing, Option<&ToolId>) {
+        match &self.0 {
+            // What it was selected by is another thing there, and says nothing about choosing.
+            Form::Copied(copied) => (Choosing::stored(copied.surface().default_tool_choice.as_ref(), None), None),
+            Form::Live(live) => live.choosing(),
         }
     }
 

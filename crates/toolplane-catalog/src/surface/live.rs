@@ -20,6 +20,7 @@ use toolplane_records::time::Timestamp;
 pub(super) use self::judge::Place;
 pub use self::record::select;
 use self::steps::Step;
+use super::choosing::{Choosing, ToolChoice};
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
@@ -61,6 +62,9 @@ struct Made {
     load: BTreeSet<ToolId>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     blocked: BTreeMap<ToolId, String>,
+    /// The tool that its default choice names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chosen: Option<ToolId>,
 }
 
 /// A surface that follows the catalog.
@@ -144,6 +148,10 @@ impl LiveSurface {
         let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
         let load = named_tools(catalog, "load", &request.load, &mut faults);
         let blocked = blocked_tools(catalog, &request.blocked, &mut faults);
+        let chosen = match Choosing::stored(request.default_tool_choice.as_ref(), None).choice {
+            ToolChoice::Tool(name) => named_tool(catalog, "default_tool_choice".to_owned(), &name, &mut faults),
+            ToolChoice::Auto | ToolChoice::Required | ToolChoice::None => None,
+        };
         faults.into_result()?;
         let mut request = request.clone();
         request.capability_requirements.sort_unstable();
@@ -158,6 +166,7 @@ impl LiveSurface {
             named,
             load,
             blocked,
+            chosen,
             request,
         };
         let surface = Self::from(Stored {

@@ -127,10 +127,10 @@ pub struct SurfaceRequest {
     /// Providers still connecting: namespace (with those below it) to provider.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pending_providers: BTreeMap<String, String>,
-    /// How tools may be selected, in the caller's words; carried as it is beside what the surface was selected by.
+    /// How tools may be selected ([`Choosing`](super::Choosing)); told beside what the surface was selected by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection_policy: Option<JsonPayload>,
-    /// `auto`, `none`, `required` or a tool; carried as it is.
+    /// `auto`, `none`, `required` or a tool ([`Choosing`](super::Choosing)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_tool_choice: Option<JsonPayload>,
     /// Adjacent policies; carried as they are.

@@ -1,5 +1,6 @@
 //! Surfaces: every tool is on one list, every hidden one says why, and nothing unseen can be called.
 
+mod choosing;
 mod live;
 mod meant;
 mod watching;

@@ -94,6 +94,8 @@ fn what_the_agent_says_of_itself_is_there() {
         ..CallAssurance::default()
     });
     assert!(holds("context has confidence && context.confidence == 29", &facts));
+    facts.caller.surface_policies = vec!["strict".to_owned()];
+    assert!(holds(r#"context.surface_policies.contains("strict") && !context.surface_policies.contains("x")"#, &facts));
     assert!(holds(r#"context.taints.contains("web") && context.mode == "default" && context.can_ask"#, &facts));
 }
 

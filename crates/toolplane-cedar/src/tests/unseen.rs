@@ -94,6 +94,8 @@ fn policies_say_which_facts_of_calls_they_look_at() {
     assert_eq!(looks("resource.trusted && principal in Role::\"agent\" && context.mode == \"plan\""), nothing);
     assert_eq!(looks("context.session == \"s\""), LookedAt { session: true, ..nothing });
     assert_eq!(looks("context.surface == \"s\""), LookedAt { surface: true, ..nothing });
+    let policies = looks("context.surface_policies.contains(\"strict\")");
+    assert_eq!(policies, LookedAt { surface: true, ..nothing });
     assert_eq!(looks("context.arguments.complete"), LookedAt { input: true, ..nothing });
     assert_eq!(looks("context has urls && context.urls.non_public"), LookedAt { input: true, ..nothing });
     assert_eq!(looks("[context].contains(context)"), LookedAt { time: false, ..LookedAt::EVERYTHING });

@@ -1,4 +1,4 @@
-//! Conditions on facts of a call: `read_only`, `!open_world`, `risk>=high`, `access:file_write`, `taint:web`.
+//! Conditions on facts of a call: `read_only`, `!open_world`, `risk>=high`, `access:file_write`, `taint:web`, `surface_policy:strict`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -33,6 +33,7 @@ enum Fact {
     Kind(ToolKind),
     Network(String),
     Taint(String),
+    SurfacePolicy(String),
 }
 
 impl FactTest {
@@ -45,6 +46,11 @@ impl FactTest {
     /// Whether it is about a taint that the call is known to have.
     pub(crate) fn finds_taint(&self, call: &CallFacts) -> bool {
         matches!(&self.fact, Fact::Taint(label) if taint::has(call.signals.found_taints(), label))
+    }
+
+    /// Whether it is about the surface of a call.
+    pub(crate) fn is_about_surface(&self) -> bool {
+        matches!(self.fact, Fact::SurfacePolicy(_))
     }
 
     /// Whether both are about the same fact, whatever they ask of it.
@@ -79,6 +85,8 @@ impl Fact {
             }
             // Silence about taints is no promise that there are none.
             Self::Taint(label) => tainted(&call.signals, label),
+            // The platform keeps surfaces itself, so it always knows.
+            Self::SurfacePolicy(name) => call.caller.surface_policies.contains(name).into(),
         }
     }
 }
@@ -141,6 +149,7 @@ impl FromStr for Fact {
             Some(("kind", kind)) => Ok(Self::Kind(word(kind)?)),
             Some(("network", scope)) => label(scope).map(Self::Network),
             Some(("taint", taint)) => label(taint).map(Self::Taint),
+            Some(("surface_policy", name)) => label(name).map(Self::SurfacePolicy),
             None if text == "untrusted" => Ok(Self::Untrusted),
             // Only the short spelling: one fact has one name in rules.
             None if !text.starts_with("is_") && text.parse::<FactName>().is_ok() => {
@@ -156,7 +165,7 @@ fn unknown(text: &str) -> InvalidCondition {
     let shown: String = text.chars().take(64).collect();
     InvalidCondition(format!(
         "`{shown}` is not one of: {}, untrusted, risk:<level>, access:<kind>, effect:<effect>, network:<scope>, \
-         taint:<label>, kind:<tool kind>",
+         taint:<label>, surface_policy:<name>, kind:<tool kind>",
         names.join(", ")
     ))
 }
@@ -181,6 +190,7 @@ impl fmt::Display for FactTest {
             Fact::Kind(kind) => write!(f, "kind:{kind}"),
             Fact::Network(scope) => write!(f, "network:{scope}"),
             Fact::Taint(label) => write!(f, "taint:{label}"),
+            Fact::SurfacePolicy(name) => write!(f, "surface_policy:{name}"),
         }
     }
 }

@@ -84,7 +84,7 @@ impl Rule {
         LookedAt {
             input: !self.arguments.is_empty(),
             session: !self.scope().session.is_empty(),
-            surface: !self.scope().surface.is_empty(),
+            surface: !self.scope().surface.is_empty() || self.facts.iter().any(FactTest::is_about_surface),
             time: self.record.expires_at.is_some(),
         }
     }

@@ -115,12 +115,14 @@ fn facts_are_written_in_one_way() {
         "effect:irreversible",
         "network:none",
         "taint:web page",
+        "surface_policy:strict",
         "kind:shell_command",
     ] {
         let fact: FactTest = text.parse().unwrap();
         assert_eq!(fact.to_string(), text);
     }
-    for text in ["is_read_only", "risk", "risk:huge", "access:files", "taint:", "kind:bash", "!", ""] {
+    for text in ["is_read_only", "risk", "risk:huge", "access:files", "taint:", "surface_policy:", "kind:bash", "!", ""]
+    {
         assert!(text.parse::<FactTest>().is_err(), "{text}");
     }
 }

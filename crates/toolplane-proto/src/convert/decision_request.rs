@@ -28,6 +28,7 @@ impl From<&records::DecisionRequest> for v1::DecideRequest {
             caller_roles: caller.roles.clone(),
             session_ref: caller.session_ref.to_string(),
             surface_id: field::text(&caller.surface_id),
+            surface_policy_refs: field::texts(&caller.surface_policies),
             mode: caller.mode.map(|mode| mode.as_str().to_owned()).unwrap_or_default(),
             can_ask: caller.can_ask,
             tool_id: facts.tool_id.to_string(),
@@ -88,6 +89,7 @@ impl TryFrom<v1::DecideRequest> for records::DecisionRequest {
             roles: message.caller_roles,
             session_ref: message.session_ref.into(),
             surface_id: field::optional_id("surface_id", &message.surface_id)?,
+            surface_policies: field::kept(message.surface_policy_refs),
             mode: mode(&message.mode)?,
             can_ask: message.can_ask,
         };
@@ -167,6 +169,7 @@ fn bounded(message: &v1::DecideRequest) -> Result<(), ConvertError> {
         ("caller_roles", message.caller_roles.len()),
         ("hook_verdicts", message.hook_verdicts.len()),
         ("redacted_fields", message.redacted_fields.len()),
+        ("surface_policy_refs", message.surface_policy_refs.len()),
     ];
     match lists.into_iter().find(|(_, length)| *length > MAX_LIST) {
         Some((name, length)) => {

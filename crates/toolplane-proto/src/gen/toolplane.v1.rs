@@ -10439,6 +10439,9 @@ pub struct DecideRequest {
     /// What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session.
     #[prost(message, optional, tag = "33")]
     pub known_taints: ::core::option::Option<KnownTaints>,
+    /// The policies that the surface it is called in names.
+    #[prost(string, repeated, tag = "34")]
+    pub surface_policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15206,16 +15209,18 @@ pub struct CreateSurfaceRequest {
     /// Feature gates that are open.
     #[prost(string, repeated, tag = "15")]
     pub feature_gate_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// How tools may be selected; an object.
+    /// How tools may be selected; an object of `allowed_tools` and `denied_tools` (patterns as rules have them), `parallel_calls` and
+    /// `require_moment`. It is held at each call.
     #[prost(message, optional, tag = "16")]
     pub selection_policy: ::core::option::Option<JsonPayload>,
-    /// `"auto"`, `"none"`, `"required"` or a tool.
+    /// `"auto"`, `"required"`, `"none"` (no call is accepted), or the only tool that may be called: its name, or `{"tool": NAME}`.
     #[prost(message, optional, tag = "17")]
     pub default_tool_choice: ::core::option::Option<JsonPayload>,
     /// Runtime, session, task or sandbox refs.
     #[prost(string, repeated, tag = "18")]
     pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Adjacent policies, by id.
+    /// Policies that are in force in it, by names of your own, at most 32: rules (`surface_policy:NAME`) and policies of an organisation
+    /// (`context.surface_policies`) may be about them, and each decision about a call in it names them.
     #[prost(string, repeated, tag = "19")]
     pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Who makes it.
@@ -16113,6 +16118,12 @@ pub struct ResolvedTool {
     /// The answer holds for this call alone: it is not remembered.
     #[prost(bool, tag = "4")]
     pub once: bool,
+    /// A batch has to run its calls in this surface one after the other.
+    #[prost(bool, tag = "5")]
+    pub one_at_a_time: bool,
+    /// The policies the surface names.
+    #[prost(string, repeated, tag = "6")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Sent by a scheduler: first to open, then once per change it has applied.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -16373,6 +16384,12 @@ pub enum NotCallableKind {
     Renamed = 8,
     /// The surface did not show it at the moment the caller goes by, and does now.
     Later = 9,
+    /// No call is accepted in the surface: its `default_tool_choice` is `none`.
+    NoCalls = 10,
+    /// What the surface says about choosing leaves it out.
+    NotChosen = 11,
+    /// The surface wants calls to name the moment they go by, and this one does not.
+    NoMoment = 12,
 }
 impl NotCallableKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -16391,6 +16408,9 @@ impl NotCallableKind {
             Self::Provider => "NOT_CALLABLE_KIND_PROVIDER",
             Self::Renamed => "NOT_CALLABLE_KIND_RENAMED",
             Self::Later => "NOT_CALLABLE_KIND_LATER",
+            Self::NoCalls => "NOT_CALLABLE_KIND_NO_CALLS",
+            Self::NotChosen => "NOT_CALLABLE_KIND_NOT_CHOSEN",
+            Self::NoMoment => "NOT_CALLABLE_KIND_NO_MOMENT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -16406,6 +16426,9 @@ impl NotCallableKind {
             "NOT_CALLABLE_KIND_PROVIDER" => Some(Self::Provider),
             "NOT_CALLABLE_KIND_RENAMED" => Some(Self::Renamed),
             "NOT_CALLABLE_KIND_LATER" => Some(Self::Later),
+            "NOT_CALLABLE_KIND_NO_CALLS" => Some(Self::NoCalls),
+            "NOT_CALLABLE_KIND_NOT_CHOSEN" => Some(Self::NotChosen),
+            "NOT_CALLABLE_KIND_NO_MOMENT" => Some(Self::NoMoment),
             _ => None,
         }
     }

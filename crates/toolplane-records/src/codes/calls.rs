@@ -52,6 +52,22 @@ codes! {
         "`<tool>` was not there at the moment `<moment>`",
         "The call names the moment of the surface it goes by (`surface_moment`), and the surface did not show the tool then, so its caller cannot know its schema.",
         "Read the surface again, load the tool if it is deferred, and name the moment of what was read.";
+    SURFACE_NO_CALLS = "surface.no_calls", Call(PolicyBlocked, NotRetryable),
+        "no tool is called in this surface: its `default_tool_choice` is `none`",
+        "The surface was made with the `default_tool_choice` `none`, so no call is accepted in it.",
+        "Answer without a tool, or call in another surface.";
+    SURFACE_NOT_CHOSEN = "surface.not_chosen", Call(PolicyBlocked, NotRetryable),
+        "which of `default_tool_choice` and `selection_policy` leaves `<tool>` out",
+        "The surface shows the tool, and what it says about choosing does not let it be called: another tool is the only choice, or the tool is denied or not among those allowed.",
+        "Call a tool that the surface lets be called, or call in a surface made without that choice (`toolplane surface create`).";
+    SURFACE_NO_MOMENT = "surface.moment_required", Call(PolicyBlocked, ChangeArguments),
+        "this surface wants each call to name the moment it goes by (`surface_moment`)",
+        "The surface was made with `selection_policy.require_moment`, and the call names no moment.",
+        "Read the surface, and name the moment it was read at (`surface_moment`, `toolplane invoke --moment`).";
+    SURFACE_PARALLEL = "surface.parallel_calls", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
+        "calls of `<tool>` in this surface are made one after the other",
+        "The surface was made with `selection_policy.parallel_calls` false, and the batch may run its calls beside each other.",
+        "Send the batch with `max_parallel` 1 or the ordering policy `serial`, or make the calls one by one.";
     SURFACE_RETIRED = "surface.retired", Call(UnknownTool, DiscoverToolFirst),
         "`<tool>` was retired",
         "An operator retired the tool.",

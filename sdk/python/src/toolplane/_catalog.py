@@ -29,6 +29,16 @@ _LOAD_AT_ONCE = 100
 _DEFER = {"auto": surfaces.DEFER_POLICY_AUTO, "all": surfaces.DEFER_POLICY_ALL, "none": surfaces.DEFER_POLICY_NONE}
 
 
+def choosing(tool_choice: str, policy: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a surface says about choosing, as fields of its request."""
+    said: dict[str, Any] = {}
+    if tool_choice:
+        said["default_tool_choice"] = payload_pb2.JsonPayload(inline=_json.dump(tool_choice))
+    if policy is not None:
+        said["selection_policy"] = payload_pb2.JsonPayload(inline=_json.dump(policy))
+    return said
+
+
 def _warn(told: Sequence[surfaces.SelectionWarning]) -> None:
     """A word that chooses no tool now is a slip, or of tools that are yet to come: it is told, and keeps nothing from going on."""
     for one in told:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolplane._calls import CallFlows, Context
-from toolplane._catalog import CatalogFlows
+from toolplane._catalog import CatalogFlows, choosing
 from toolplane._flow import Retry, AsyncDriver
 from toolplane.connection import Connection
 from toolplane.files import AsyncKeptFile
@@ -235,12 +235,18 @@ class AsyncToolplane:
         providers: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        tool_choice: str = "",
+        selection_policy: Mapping[str, Any] | None = None,
+        policy_refs: Sequence[str] = (),
     ) -> AsyncToolplane:
         """Makes a surface of these tools and of those that are chosen by what they are; of all tools without any; gives a client that calls in it.
 
         A tool is chosen when it fits one of each list that is not empty: `namespaces`, `tags`, `capabilities`, `providers`, `risk_levels`,
         `kinds`; those that are registered later, too. A word no tool has now is a `SelectionWarning`. `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. The client shares
         this one's connection.
+
+        `tool_choice` and `selection_policy` are held at each call: `auto`, `required`, `none` (nothing is called) or the only tool that may be;
+        and `allowed_tools`, `denied_tools`, `parallel_calls`, `require_moment`. `policy_refs` are for rules (`surface_policy:NAME`).
         """
         chosen = {
             "tags": tags,
@@ -248,6 +254,8 @@ class AsyncToolplane:
             "providers": providers,
             "risk_levels": risk_levels,
             "kinds": kinds,
+            "policy_refs": policy_refs,
+            **choosing(tool_choice, selection_policy),
         }
         return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, chosen)))
 

@@ -334,6 +334,9 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.ok((await tools.forgetUse({ tool: `${name}.word_count` })) >= 0);
   const small = await tools.surface({ tools: [`${name}.word_count`] });
   assert.equal((await small.list()).length, 1);
+  const nothing = await tools.surface({ toolChoice: "none", selectionPolicy: { deniedTools: ["Bash"], parallelCalls: false } });
+  assert.match((await nothing.callResult(`${name}.word_count`, { text: "a" })).error.message, /default_tool_choice/);
+  await nothing.deleteSurface();
   const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
   await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
   await pinned.deleteSurface();

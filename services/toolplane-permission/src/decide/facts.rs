@@ -18,6 +18,7 @@ pub(super) fn call_facts(request: &DecisionRequest, default_mode: Mode) -> CallF
         roles: caller.roles.clone(),
         session: caller.session_ref.to_string(),
         surface: caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        surface_policies: caller.surface_policies.iter().map(ToString::to_string).collect(),
         mode: caller.mode.unwrap_or(default_mode),
         can_ask: caller.can_ask,
     };

@@ -17,8 +17,14 @@ use crate::approvals::{Binding, options};
 pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> PermissionDecision {
     let (request, verdict) = (&deciding.request, &deciding.verdict);
     let asked = verdict.behavior == Behavior::Ask;
-    let adjacent = request.tool.facts.profile.iter().flat_map(|profile| &profile.policy_refs);
-    let adjacent = adjacent.filter(|policy| !verdict.policy_refs.contains(policy));
+    let of_tool = request.tool.facts.profile.iter().flat_map(|profile| profile.policy_refs.iter().map(SmolStr::from));
+    let of_surface = request.caller.surface_policies.iter().cloned();
+    let mut policy_refs: Vec<SmolStr> = verdict.policy_refs.iter().map(SmolStr::from).collect();
+    for policy in of_tool.chain(of_surface) {
+        if !policy_refs.contains(&policy) {
+            policy_refs.push(policy);
+        }
+    }
     PermissionDecision {
         schema_version: toolplane_records::schema_version(),
         decision_id: id(deciding, verdict.behavior, verdict.source),
@@ -29,7 +35,7 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         source: Some(SmolStr::new_static(verdict.source)),
         reason: Some(told(&verdict.reason)),
         rule_refs: verdict.matched.clone(),
-        policy_refs: verdict.policy_refs.iter().chain(adjacent).map(SmolStr::from).collect(),
+        policy_refs,
         updated_input: None,
         updated_input_ref: None,
         user_modified: None,

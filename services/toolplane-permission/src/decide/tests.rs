@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use toolplane_records::SmolStr;
 use toolplane_records::approval::{APPROVALS, REVIEW};
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::decision::PermissionDecision;
@@ -311,6 +312,36 @@ fn an_allow_of_another_declaration_is_asked_about_again_and_named() {
     // What is not the registration of the digest is never shown.
     changed.tool.declaration_digest = Digest::of(b"another");
     assert_eq!(asked(&active, changed).tool_registration, None);
+}
+
+/// What a surface names is known, so a rule may be about it either way; and the decision names it.
+#[test]
+fn rules_are_about_the_policies_of_a_surface() {
+    let active = active(
+        r#"
+        [[permission.rules]]
+        id = "locked"
+        behavior = "deny"
+        tool = "*"
+        facts = ["surface_policy:locked"]
+
+        [[permission.rules]]
+        id = "open"
+        behavior = "allow"
+        tool = "Bash(ls:*)"
+        facts = ["!surface_policy:strict"]
+        "#,
+    );
+    let within = |policies: &[&str]| {
+        let mut request = question("ls");
+        request.caller.surface_policies = policies.iter().copied().map(SmolStr::new).collect();
+        let decision = decided(&active, request);
+        assert_eq!(decision.policy_refs, policies);
+        decision.behavior
+    };
+    assert_eq!(within(&[]), Behavior::Allow);
+    assert_eq!(within(&["strict"]), Behavior::Ask);
+    assert_eq!(within(&["strict", "locked"]), Behavior::Deny);
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl NextSteps {
                 continue;
             }
             let place = ToolAddress { name: SmolStr::new(&name), ..place.clone() };
-            if matches!(surface.resolve(&place, &caller, None).await, Ok(Resolved::Callable(_))) {
+            if matches!(surface.resolve(&place, &caller, None).await, Ok(Resolved::Callable(..))) {
                 kept.push(name);
             }
         }

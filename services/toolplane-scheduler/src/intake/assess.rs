@@ -20,9 +20,9 @@ use toolplane_records::vocabulary::{Behavior, ErrorClass};
 use super::asker::Asker;
 use super::decide::{PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
-use super::refusals::{no_background, no_executor, runtime_error, schema_error};
+use super::refusals::{no_background, no_executor, not_beside_others, runtime_error, schema_error};
 use super::request::{DecidedCall, decision_request};
-use super::resolve::Resolved;
+use super::resolve::{Resolved, Terms};
 use super::spec::CallSpec;
 use super::tool::CallableTool;
 use super::{Preparer, defaults, hooks, locks};
@@ -41,6 +41,7 @@ pub(super) struct Assessed {
     pub(super) word: Option<PermissionAnswer>,
     pub(super) plan: Option<Arc<DispatchPlan>>,
     pub(super) asker: Asker,
+    pub(super) terms: Terms,
 }
 
 /// The outcome of phases 2 to 7.
@@ -69,16 +70,21 @@ impl Preparer {
         let session = spec.context.session_ref.as_deref();
         acceptance.inherited_taints = self.taints.carried(&spec.caller.tenant, session, evidence).await?;
         let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
-        let mut asker = Asker::of(spec);
+        let (mut asker, mut own) = (Asker::of(spec), Terms::default());
         let (judged, plan) = match self.surface.resolve(&spec.tool, &spec.caller, spec.declaration_digest).await? {
             Resolved::NotCallable { error, blocked, tool_id } => {
                 acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
                 (Preparation::Unresolved { error: *error, blocked }.into(), None)
             }
-            Resolved::Callable(tool) => {
+            Resolved::Callable(tool, terms) if terms.one_at_a_time && spec.is_parallel() => {
+                acceptance.tool_id = tool.registration.declaration.tool_id.clone();
+                (Preparation::Unresolved { error: not_beside_others(&spec.tool.name), blocked: true }.into(), None)
+            }
+            Resolved::Callable(tool, terms) => {
                 acceptance.tool_id = tool.registration.declaration.tool_id.clone();
                 acceptance.keeping = tool.facts.profile.as_ref().map(CallKeeping::of).unwrap_or_default();
-                let call = Judging { spec, tool: &tool, now, dry_run };
+                own = terms;
+                let call = Judging { spec, tool: &tool, terms: &own, now, dry_run };
                 let judged = self.judge(&call, &mut acceptance, &mut inputs, &mut asker).await?;
                 (judged, tool.plan.clone())
             }
@@ -87,7 +93,15 @@ impl Preparer {
         acceptance.mutations = mutations;
         let mut judged = judged;
         error_of_mut(&mut judged.preparation).into_iter().for_each(without_credentials);
-        Ok(Assessed { acceptance, preparation: judged.preparation, payloads, word: judged.word, plan, asker })
+        Ok(Assessed {
+            acceptance,
+            preparation: judged.preparation,
+            payloads,
+            word: judged.word,
+            plan,
+            asker,
+            terms: own,
+        })
     }
 
     /// Phases 2 to 7 for a tool that exists.
@@ -151,7 +165,7 @@ impl Preparer {
         asker: &Asker,
         hook_failed: bool,
     ) -> Result<Judged, CallError> {
-        let Judging { spec, tool, now, dry_run } = *call;
+        let Judging { spec, tool, terms, now, dry_run } = *call;
         let evaluation = tool.evaluate(inputs.call());
         acceptance.safety = evaluation.safety;
         let place = spec.member.as_ref().map(|member| &member.place);
@@ -169,7 +183,7 @@ impl Preparer {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool.name, until, now) }.into());
         }
         let request = decision_request(
-            DecidedCall::new(spec, &acceptance.inherited_taints),
+            DecidedCall::new(spec, &acceptance.inherited_taints).on(terms),
             (&spec.caller, asker),
             tool,
             inputs,
@@ -215,6 +229,7 @@ impl Preparer {
 struct Judging<'a> {
     spec: &'a CallSpec,
     tool: &'a CallableTool,
+    terms: &'a Terms,
     now: Timestamp,
     dry_run: bool,
 }

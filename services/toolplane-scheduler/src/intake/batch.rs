@@ -190,6 +190,7 @@ impl BatchContext {
             place: BatchPlace { batch_id: self.batch_id.clone(), index },
             interrupt_behavior: self.policy.interrupt_behavior,
             context_modifier_policy: self.modifiers(),
+            parallel: !self.is_one_at_a_time(),
         });
         Some(BatchCall { spec, depends_on, sibling_failure_policy })
     }
@@ -197,11 +198,17 @@ impl BatchContext {
     /// What happens to the context modifiers of one call. Where calls may run beside each other, "serial only" honours
     /// none: which of them happened to run alone must not decide what the context becomes.
     fn modifiers(&self) -> Option<ContextModifierPolicy> {
-        let one_at_a_time = toolplane_lifecycle::batch::max_parallel(&self.policy) == 1 || self.count == 1;
         match self.policy.context_modifier_policy {
-            Some(ContextModifierPolicy::AllowSerialOnly) if !one_at_a_time => Some(ContextModifierPolicy::Forbid),
+            Some(ContextModifierPolicy::AllowSerialOnly) if !self.is_one_at_a_time() => {
+                Some(ContextModifierPolicy::Forbid)
+            }
             policy => policy,
         }
+    }
+
+    /// Whether no two of its calls run beside each other.
+    fn is_one_at_a_time(&self) -> bool {
+        toolplane_lifecycle::batch::max_parallel(&self.policy) == 1 || self.count == 1
     }
 
     fn into_spec(self, calls: Vec<BatchCall>, may_exist: bool) -> BatchSpec {

@@ -24,6 +24,17 @@ pub(super) fn no_executor(name: &str) -> ToolError {
     error
 }
 
+/// The call is one of a batch that may run several at once, and its surface lets none do that.
+pub(super) fn not_beside_others(name: &str) -> ToolError {
+    let message = format!(
+        "calls in this surface are made one after the other (`selection_policy.parallel_calls`), and the batch of `{name}` may run several at \
+         once: send it with `max_parallel` 1, or the ordering policy `serial`"
+    );
+    let mut error = ToolError::of(codes::SURFACE_PARALLEL, message);
+    error.side_effects = Some("none".to_owned());
+    error
+}
+
 /// The call is to go on in the background, and its tool does not declare that it may.
 pub(super) fn no_background(name: &str) -> ToolError {
     let mut error = ToolError::of(

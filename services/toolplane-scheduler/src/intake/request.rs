@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_catalog::SafetyEvaluation;
+use toolplane_records::SmolStr;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::decision_request::{
     CallSignals, CalledTool, CallerContext, DecidedInput, DecisionRequest, SafetyClaims,
@@ -16,6 +17,7 @@ use toolplane_runtime::caller::Role;
 
 use super::asker::Asker;
 use super::inputs::Inputs;
+use super::resolve::Terms;
 use super::spec::CallSpec;
 use super::tool::CallableTool;
 use crate::error::CallError;
@@ -30,6 +32,8 @@ pub(crate) struct DecidedCall<'a> {
     mode: Option<&'a str>,
     assurance: Option<&'a CallAssurance>,
     taints: &'a [Taint],
+    /// The policies its surface names.
+    policies: &'a [SmolStr],
 }
 
 impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
@@ -43,6 +47,7 @@ impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
             mode: context.permission_mode.as_deref(),
             assurance: context.assurance.as_ref(),
             taints: &[],
+            policies: &[],
         }
     }
 }
@@ -64,7 +69,15 @@ impl<'a> From<&'a Invocation> for DecidedCall<'a> {
             mode: call.permission_mode.as_deref(),
             assurance: call.assurance.as_ref(),
             taints: &call.inherited_taints,
+            policies: &[],
         }
+    }
+}
+
+impl<'a> DecidedCall<'a> {
+    /// The same call, on the terms of its surface.
+    pub(crate) fn on(self, terms: &'a Terms) -> Self {
+        Self { policies: &terms.policy_refs, ..self }
     }
 }
 
@@ -130,6 +143,7 @@ pub(crate) fn caller_context(call: DecidedCall<'_>, caller: &Caller, can_ask: bo
         roles: roles.map(|role| role.as_str().to_owned()).collect(),
         session_ref: call.session_ref.unwrap_or_default().into(),
         surface_id: call.surface_id.cloned(),
+        surface_policies: call.policies.to_vec(),
         mode: call.mode(),
         can_ask,
     }

@@ -1,5 +1,7 @@
 //! Phase 1: the tool behind a name in a surface, from the surface service, remembered while nothing changes.
 
+mod refusal;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,32 +11,45 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
-use tonic::Code;
 use toolplane_catalog::{Moment, Registration};
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_records::SmolStr;
-use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 use toolplane_records::provider::is_tool_of;
-use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
 
+use self::refusal::{refusal, unanswered};
 use super::tool::{CallableTool, ToolLimits};
 use super::trust::{ASK_EVERY, Beats, Trust};
 use crate::error::CallError;
 use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
-use toolplane_runtime::status::describe;
 
 /// What a name leads to.
 pub(crate) enum Resolved {
-    /// A tool that can be called.
-    Callable(Arc<CallableTool>),
+    /// A tool that can be called, on the terms of its surface.
+    Callable(Arc<CallableTool>, Terms),
     /// Nothing that can be called now.
     NotCallable { error: Box<ToolError>, blocked: bool, tool_id: Option<ToolId> },
+}
+
+/// What a surface says of every call that is made in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// A batch has to run its calls one after the other.
+    pub(crate) one_at_a_time: bool,
+    /// The policies it names.
+    pub(crate) policy_refs: Arc<[SmolStr]>,
+}
+
+impl From<&v1::ResolvedTool> for Terms {
+    fn from(resolved: &v1::ResolvedTool) -> Self {
+        let policy_refs = resolved.policy_refs.iter().map(SmolStr::new).collect();
+        Self { one_at_a_time: resolved.one_at_a_time, policy_refs }
+    }
 }
 
 /// Where a tool is looked up: a name in a surface.
@@ -83,6 +98,7 @@ struct ToolCache {
 #[derive(Debug)]
 struct Remembered {
     tool: Arc<CallableTool>,
+    terms: Terms,
     since: Instant,
 }
 
@@ -114,8 +130,10 @@ impl SurfacePeer {
         caller: &Caller,
         known: Option<Digest>,
     ) -> Result<Resolved, CallError> {
-        if let Some(tool) = self.known(place).filter(|tool| known.is_none_or(|known| known == tool.digest)) {
-            return Ok(Resolved::Callable(tool));
+        if let Some((tool, terms)) = self.remembered(place)
+            && known.is_none_or(|known| known == tool.digest)
+        {
+            return Ok(Resolved::Callable(tool, terms));
         }
         // In a box: few calls get here, and the future of a request is some 8 KB.
         Box::pin(self.ask(place, caller, known)).await
@@ -139,18 +157,19 @@ impl SurfacePeer {
         let answer = retry(Backoff::BRIEF, ask).await.map_err(unanswered)?.into_inner();
         match answer.resolution {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
-                let once = resolved.once;
+                let (once, terms) = (resolved.once, Terms::from(&resolved));
                 let tool = self.version(resolved)?;
                 // What is callable for one declaration need not be for the one the surface loaded.
                 if known.is_none() && !once && self.0.trust.holds() {
                     self.make_room(place);
-                    self.0.places.insert(place.clone(), Remembered { tool: tool.clone(), since: Instant::now() });
+                    let (tool, terms, since) = (Arc::clone(&tool), terms.clone(), Instant::now());
+                    self.0.places.insert(place.clone(), Remembered { tool, terms, since });
                     // A change that was heard meanwhile may have come before this was there to be forgotten.
                     if self.0.generation.load(Ordering::Acquire) != generation {
                         self.0.places.remove(place);
                     }
                 }
-                Ok(Resolved::Callable(tool))
+                Ok(Resolved::Callable(tool, terms))
             }
             Some(v1::resolve_tool_response::Resolution::NotCallable(not_callable)) => {
                 Ok(refusal(&place.name, not_callable))
@@ -168,9 +187,13 @@ impl SurfacePeer {
 
     /// What is remembered of `place`, while nothing can have changed unnoticed.
     pub(crate) fn known(&self, place: &ToolAddress) -> Option<Arc<CallableTool>> {
+        self.remembered(place).map(|(tool, _)| tool)
+    }
+
+    fn remembered(&self, place: &ToolAddress) -> Option<(Arc<CallableTool>, Terms)> {
         let live = self.0.trust.holds();
         let found = self.0.places.get(place).filter(|found| live && found.since.elapsed() < REMEMBERED_FOR)?;
-        Some(Arc::clone(&found.tool))
+        Some((Arc::clone(&found.tool), found.terms.clone()))
     }
 
     /// How many changes were heard of, and whether they are heard at all right now.
@@ -299,67 +322,4 @@ fn decode(registration: v1::ToolRegistration) -> Result<Registration, CallError>
         execution_profile: parts.execution_profile.map(Box::new),
         permission_profile: parts.permission_profile.map(Box::new),
     })
-}
-
-/// Why the surface service does not say what a name means: the fault of the request, where it is that of its moment.
-fn unanswered(status: tonic::Status) -> CallError {
-    let violations = if status.code() == Code::InvalidArgument { describe(&status).violations } else { Vec::new() };
-    match violations.into_iter().find(|wrong| wrong.field == "surface_moment") {
-        Some(wrong) => CallError::invalid("spec.surface_moment", wrong.rule),
-        None => CallError::peer("surface")(status),
-    }
-}
-
-/// The terminal error of a call to something that cannot be called.
-fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
-    use v1::NotCallableKind as Kind;
-    let kind = answer.kind();
-    let code = match kind {
-        Kind::Unknown | Kind::Unspecified => codes::SURFACE_UNKNOWN_TOOL,
-        Kind::NotLoaded => codes::SURFACE_NOT_LOADED,
-        Kind::Changed => codes::SURFACE_CHANGED,
-        Kind::Retired => codes::SURFACE_RETIRED,
-        Kind::Renamed => codes::SURFACE_RENAMED,
-        Kind::Later => codes::SURFACE_LATER,
-        Kind::Blocked | Kind::Excluded => codes::SURFACE_HIDDEN,
-        Kind::Provider => codes::PROVIDER_AWAY,
-    };
-    let tool_id = ToolId::parse(&answer.tool_id).ok();
-    if let Some(error) = answer.error.and_then(|error| ToolError::try_from(error).ok()) {
-        return Resolved::NotCallable { error: Box::new(error), blocked: true, tool_id };
-    }
-    let mut message = match (kind, answer.message.is_empty()) {
-        (_, false) => answer.message.clone(),
-        (Kind::NotLoaded, true) => format!("the schema of `{name}` is not loaded; load the tool first"),
-        (Kind::Renamed, true) => format!("`{name}` has another name since the moment the call goes by"),
-        (Kind::Later, true) => format!("`{name}` was not there at the moment the call goes by"),
-        (Kind::Changed, true) => format!("the schema of `{name}` changed; load the tool again"),
-        (Kind::Blocked | Kind::Excluded, true) => format!("`{name}` may not be used here: {}", answer.reason),
-        (_, true) => format!("there is no tool `{name}` in this surface"),
-    };
-    if !answer.similar_names.is_empty() && kind != Kind::Renamed {
-        message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
-    }
-    let mut error = ToolError::of(code, message);
-    error.next_steps = answer.similar_names;
-    if code == codes::SURFACE_HIDDEN {
-        (error.error_class, error.recoverability) = hidden_class(&answer.reason);
-        error.error_code = code.of(&answer.reason);
-    }
-    error.side_effects = Some("none".to_owned());
-    let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired | Kind::Provider);
-    Resolved::NotCallable { error: Box::new(error), blocked, tool_id }
-}
-
-fn hidden_class(reason: &str) -> (ErrorClass, Recoverability) {
-    match reason.parse() {
-        Ok(HiddenReason::PolicyBlocked | HiddenReason::RoleNotAllowed | HiddenReason::RecursiveToolForbidden) => {
-            (ErrorClass::PolicyBlocked, Recoverability::NotRetryable)
-        }
-        Ok(HiddenReason::CredentialMissing) => (ErrorClass::CredentialMissing, Recoverability::CompleteSetup),
-        Ok(HiddenReason::SetupRequired) => (ErrorClass::SetupRequired, Recoverability::CompleteSetup),
-        Ok(HiddenReason::DeferredUntilDiscovered) => (ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
-        Ok(HiddenReason::NotSelected) => (ErrorClass::CapabilityGap, Recoverability::DiscoverToolFirst),
-        _ => (ErrorClass::CapabilityGap, Recoverability::NotRetryable),
-    }
 }

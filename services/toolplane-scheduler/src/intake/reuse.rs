@@ -165,7 +165,17 @@ fn stands_alone(request: &DecisionRequest) -> bool {
 impl Reusable {
     fn stands_for(&self, request: &DecisionRequest) -> bool {
         let DecisionRequest { caller, tool, safety, signals, .. } = request;
-        let CallerContext { tenant, actor_ref, caller_ref, roles, session_ref, surface_id, mode, can_ask } = caller;
+        let CallerContext {
+            tenant,
+            actor_ref,
+            caller_ref,
+            roles,
+            session_ref,
+            surface_id,
+            surface_policies,
+            mode,
+            can_ask,
+        } = caller;
         let surface = |caller: &CallerContext| {
             caller.surface_id.as_ref().map(SurfaceId::as_str) == surface_id.as_ref().map(SurfaceId::as_str)
         };
@@ -175,6 +185,7 @@ impl Reusable {
             && self.caller.roles == *roles
             && self.caller.mode == *mode
             && self.caller.can_ask == *can_ask
+            && self.caller.surface_policies == *surface_policies
             && (!self.reach.session || self.caller.session_ref == *session_ref)
             && (!self.reach.surface || surface(&self.caller));
         // A rule may be about taints: nothing found is another thing than nothing known.

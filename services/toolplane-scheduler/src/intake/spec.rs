@@ -118,9 +118,16 @@ pub(crate) struct BatchPlacement {
     pub interrupt_behavior: Option<InterruptBehavior>,
     /// What happens to context modifiers; `None` leaves them alone.
     pub context_modifier_policy: Option<ContextModifierPolicy>,
+    /// Other calls of the batch may run beside it.
+    pub parallel: bool,
 }
 
 impl CallSpec {
+    /// Whether other calls of its batch may run beside it.
+    pub(super) fn is_parallel(&self) -> bool {
+        self.member.as_ref().is_some_and(|member| member.parallel)
+    }
+
     /// Reads the `spec` `caller` sent, naming every field that is wrong.
     pub(crate) fn decode(
         spec: Option<v1::InvocationSpec>,

@@ -23,8 +23,8 @@ use crate::dispatch::Decisions as _;
 use crate::environment::Environment;
 use crate::error::CallError;
 use crate::intake::{
-    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Resolved, ToolAddress, decision_request, denial,
-    locks_again, tool_changed,
+    Asker, CallableTool, DecidedCall, Inputs, PermissionAnswer, Preparer, Resolved, Terms, ToolAddress,
+    decision_request, denial, locks_again, tool_changed,
 };
 use crate::storage::RecordError;
 
@@ -42,6 +42,8 @@ pub(crate) struct Case {
     asker: Asker,
     caller: Arc<Caller>,
     pub(crate) tool: Arc<CallableTool>,
+    /// What its surface says.
+    terms: Terms,
     /// What the executor would get.
     pub(crate) call: JsonPayload,
 }
@@ -182,8 +184,8 @@ impl Rechecker {
         };
         // The arguments were made for the declaration it was accepted with.
         let known = self.calls.plans().of(&record).await?.map(|plan| plan.tool.declaration_digest);
-        let tool = match self.preparer.surface().resolve(&address, &caller, known).await {
-            Ok(Resolved::Callable(tool)) => tool,
+        let (tool, terms) = match self.preparer.surface().resolve(&address, &caller, known).await {
+            Ok(Resolved::Callable(tool, terms)) => (tool, terms),
             Ok(Resolved::NotCallable { error, .. }) => return Ok(CaseLookup::NotCallable(error)),
             // The surface itself is gone.
             Err(CallError::Peer { status, .. }) if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => {
@@ -198,7 +200,7 @@ impl Rechecker {
         let Some(call) = self.calls.records().inputs(&record).await?.call else {
             return Err(CallError::Internal("an accepted call has no input".to_owned()));
         };
-        Ok(CaseLookup::Callable(Box::new(Case { record, asker, caller, tool, call })))
+        Ok(CaseLookup::Callable(Box::new(Case { record, asker, caller, tool, terms, call })))
     }
 
     /// How the call runs with its changed declaration; `None` when it does not fit it any more.
@@ -226,7 +228,8 @@ impl Rechecker {
         let record = &case.record;
         let evaluation = case.tool.evaluate(inputs.call());
         let asker = (&*case.caller, &case.asker);
-        let request = decision_request((&**record).into(), asker, &case.tool, inputs, &evaluation)?;
+        let request =
+            decision_request(DecidedCall::from(&**record).on(&case.terms), asker, &case.tool, inputs, &evaluation)?;
         let approval_ref = approval_ref.cloned();
         let request = DecisionRequest { deadline_at: record.deadline_at, approval_ref, ..request };
         self.preparer.permission().decide(&case.caller, &request).await
@@ -250,7 +253,8 @@ impl Rechecker {
         let inputs = Inputs::of_call(&case.record.invocation_id, case.call.clone());
         let evaluation = case.tool.evaluate(inputs.call());
         let who = (&*case.caller, &asker);
-        let request = decision_request((&*case.record).into(), who, &case.tool, &inputs, &evaluation)?;
+        let request =
+            decision_request(DecidedCall::from(&*case.record).on(&case.terms), who, &case.tool, &inputs, &evaluation)?;
         let input = DecidedInput { call_digest: digest, ..request.input };
         let request = DecisionRequest { input, deadline_at: until, ..request };
         self.preparer.permission().decide(&case.caller, &request).await

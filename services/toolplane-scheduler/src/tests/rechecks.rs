@@ -38,6 +38,10 @@ async fn a_waiting_call_goes_by_its_moment() {
     assert_eq!(record.invocation_id, queued.invocation_id);
     let moments = world.fakes.moments();
     assert!(moments.len() > asked && moments.iter().all(|moment| moment == "2.41"), "{moments:?}");
+    // What its surface says of policies is asked with, each time.
+    let questions = world.fakes.questions();
+    assert!(questions.iter().all(|asked| asked.surface_policy_refs == ["strict"]), "{questions:?}");
+    assert_eq!(record.policy_refs, ["strict"]);
     // Where nothing is named, nothing is.
     world.call(r#"{"path":"b"}"#).await;
     assert_eq!(world.fakes.moments().last().map(String::as_str), Some(""));

@@ -119,7 +119,7 @@ pub(super) async fn resolve(
             .transpose()?,
     };
     api.registry.current_at(request.known_revision).await?;
-    let Resolved { meaning, once, surface_revision, catalog_revision } =
+    let Resolved { meaning, once, one_at_a_time, policy_refs, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
     if let Meaning::Callable(entry, _) = &meaning {
         api.registry.0.learning.called(&tenant, &id, entry.tool_id());
@@ -130,6 +130,8 @@ pub(super) async fn resolve(
             digest: entry.tool.digest().to_string(),
             revision: entry.revision,
             once,
+            one_at_a_time,
+            policy_refs,
         }),
         Meaning::Refused(refusal) => Resolution::NotCallable(encode::not_callable(refusal)),
     };
@@ -144,6 +146,8 @@ fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolRes
             digest: registration.digest().to_string(),
             revision,
             once: true,
+            one_at_a_time: false,
+            policy_refs: Vec::new(),
         }),
         None => Resolution::NotCallable(v1::NotCallable {
             kind: v1::NotCallableKind::Unknown.into(),

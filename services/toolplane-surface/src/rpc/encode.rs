@@ -60,6 +60,9 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         RefusalKind::Changed => v1::NotCallableKind::Changed,
         RefusalKind::Renamed => v1::NotCallableKind::Renamed,
         RefusalKind::Later => v1::NotCallableKind::Later,
+        RefusalKind::NoCalls => v1::NotCallableKind::NoCalls,
+        RefusalKind::NotChosen => v1::NotCallableKind::NotChosen,
+        RefusalKind::NoMoment => v1::NotCallableKind::NoMoment,
         RefusalKind::Provider => v1::NotCallableKind::Provider,
     };
     v1::NotCallable {

@@ -196,6 +196,9 @@ fn refused(refusal: Refusal, similar_aliases: Vec<String>) -> v1::CallRefusal {
         (RefusalKind::Changed, ..) => codes::SURFACE_CHANGED.into(),
         (RefusalKind::Renamed, ..) => codes::SURFACE_RENAMED.into(),
         (RefusalKind::Later, ..) => codes::SURFACE_LATER.into(),
+        (RefusalKind::NoCalls, ..) => codes::SURFACE_NO_CALLS.into(),
+        (RefusalKind::NotChosen, ..) => codes::SURFACE_NOT_CHOSEN.into(),
+        (RefusalKind::NoMoment, ..) => codes::SURFACE_NO_MOMENT.into(),
         (RefusalKind::Retired, ..) => codes::SURFACE_RETIRED.into(),
         (RefusalKind::Provider, ..) => codes::PROVIDER_AWAY.into(),
         (RefusalKind::Blocked | RefusalKind::Excluded, _, reason) => {

@@ -3,7 +3,7 @@
 use prost::Message as _;
 use tonic::Request;
 use toolplane_catalog::{
-    BlockedName, DeferPolicy, Extension, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest,
+    BlockedName, Choosing, DeferPolicy, Extension, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest,
 };
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
@@ -24,6 +24,10 @@ use toolplane_runtime::{Caller, page};
 
 /// Longest producer, reason or message, in characters.
 const MAX_TEXT_CHARS: usize = 1_000;
+/// Most policies that a surface names.
+const MAX_POLICIES: usize = 32;
+/// Longest name of a policy: as long as rules have them.
+const MAX_POLICY_BYTES: usize = 128;
 /// Most names and namespaces that are added at once.
 const MAX_ADDED: usize = 1_000;
 
@@ -113,10 +117,28 @@ fn read(
     wanted.selection_policy = object("selection_policy", request.selection_policy)?;
     wanted.default_tool_choice =
         field::optional("default_tool_choice", request.default_tool_choice).map_err(of_field)?;
-    wanted.policy_refs = request.policy_refs;
+    Choosing::read(wanted.default_tool_choice.as_ref(), wanted.selection_policy.as_ref())
+        .map_err(|fault| ApiError::invalid_argument(fault.field, fault.rule))?;
+    wanted.policy_refs = policy_refs(request.policy_refs)?;
     wanted.runtime_refs = request.runtime_refs;
     wanted.surface_reason = request.surface_reason;
     Ok(Wanted { request: wanted, model_capabilities, repeatable })
+}
+
+/// Names of policies as rules can write them.
+fn policy_refs(refs: Vec<String>) -> Result<Vec<String>, ApiError> {
+    if refs.len() > MAX_POLICIES {
+        let rule = format!("has {} names; at most {MAX_POLICIES} are allowed", refs.len());
+        return Err(ApiError::invalid_argument("policy_refs", rule));
+    }
+    let is_name = |name: &String| (1..=MAX_POLICY_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+    match refs.iter().position(|name| !is_name(name)) {
+        Some(index) => {
+            let rule = format!("must have 1 to {MAX_POLICY_BYTES} bytes without control characters");
+            Err(ApiError::invalid_argument(format!("policy_refs[{index}]"), rule))
+        }
+        None => Ok(refs),
+    }
 }
 
 /// The request's id, and a digest of everything else in it.

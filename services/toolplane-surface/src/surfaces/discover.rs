@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
-use toolplane_catalog::{Catalog, Effort, Meant, Moment, NameIndex, Resolution, resolve, resolve_at, similar_in};
+use toolplane_catalog::{
+    Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, resolve, resolve_at, similar_in,
+};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
@@ -44,6 +46,12 @@ pub(crate) enum RefusalKind {
     Renamed,
     /// The caller goes by a moment at which it was not there.
     Later,
+    /// The surface lets nothing be called.
+    NoCalls,
+    /// What the surface says about choosing leaves it out.
+    NotChosen,
+    /// The caller names no moment, and the surface wants one.
+    NoMoment,
     /// Its provider, or that nobody has looked at it.
     Provider,
 }
@@ -86,6 +94,10 @@ pub(crate) struct Resolved {
     pub(crate) meaning: Meaning,
     /// The answer holds for one call alone.
     pub(crate) once: bool,
+    /// A batch has to run its calls in the surface one after the other.
+    pub(crate) one_at_a_time: bool,
+    /// The policies the surface names.
+    pub(crate) policy_refs: Vec<String>,
     /// Revision of the surface the answer is about.
     pub(crate) surface_revision: u64,
     /// Revision of the catalog the answer is about.
@@ -126,11 +138,13 @@ impl Registry {
                 Some(moment) => meaning_at(&view, &catalog, name, moment, known.digest.as_ref())?,
                 None => meaning(&view, &catalog, name, known.digest.as_ref()),
             };
+            let meaning = chosen(&view, meaning, known.moment.is_some());
             (meaning, view.indexed().revision(&catalog), Arc::clone(catalog.similar()))
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         let (meaning, once) = self.passed(tenant, name, meaning).await?;
-        Ok(Resolved { meaning, once, surface_revision, catalog_revision })
+        let (one_at_a_time, policy_refs) = (view.indexed().one_at_a_time(), view.indexed().policy_refs().to_vec());
+        Ok(Resolved { meaning, once, one_at_a_time, policy_refs, surface_revision, catalog_revision })
     }
 
     /// What a name means when providers have had their say, and whether that holds for one call alone.
@@ -288,6 +302,18 @@ fn meaning_at(
         refusal.message.push_str(&format!(" (the call goes by the moment `{moment}`, and the surface is at `{now}`)"));
     }
     Ok(meaning)
+}
+
+/// What a name means to a call, by what the surface says about choosing.
+pub(super) fn chosen(view: &View, meaning: Meaning, by_moment: bool) -> Meaning {
+    let Meaning::Callable(entry, tool) = meaning else { return meaning };
+    let Some(why) = view.indexed().not_chosen(&entry, by_moment) else { return Meaning::Callable(entry, tool) };
+    let kind = match &why {
+        NotChosen::NoCalls => RefusalKind::NoCalls,
+        NotChosen::OnlyOther(_) | NotChosen::NotAllowed | NotChosen::Denied(_) => RefusalKind::NotChosen,
+        NotChosen::NoMoment => RefusalKind::NoMoment,
+    };
+    Meaning::Refused(Refusal::of_tool(kind, entry.tool_id(), why.message(entry.tool.full_name())))
 }
 
 /// What a resolution says, with the words for since when a schema is another one.

@@ -8,7 +8,7 @@ use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_runtime::ApiError;
 
-use super::discover::{Meaning, Refusal, RefusalKind, meaning};
+use super::discover::{Meaning, Refusal, RefusalKind, chosen, meaning};
 use crate::registry::Registry;
 
 /// Tools to be offered.
@@ -129,10 +129,12 @@ impl Registry {
         let owner = self.tenant(tenant);
         let (mut found, similar, revision): (Vec<Called>, _, _) = {
             let catalog = owner.catalog.read();
-            let mean = |name: &str, known: Option<&Digest>| match meaning(&view, &catalog, name, known) {
-                Meaning::Callable(entry, _) => Called::Tool(Box::new(entry)),
-                Meaning::Refused(refusal) => Called::Refused(Box::new(refusal), Vec::new()),
-            };
+            // Whoever maps calls makes them later, and says the moment then.
+            let mean =
+                |name: &str, known: Option<&Digest>| match chosen(&view, meaning(&view, &catalog, name, known), true) {
+                    Meaning::Callable(entry, _) => Called::Tool(Box::new(entry)),
+                    Meaning::Refused(refusal) => Called::Refused(Box::new(refusal), Vec::new()),
+                };
             let called = names.iter().map(|(name, known)| match mean(name, known.as_ref()) {
                 Called::Refused(refusal, _) if refusal.kind == RefusalKind::Unknown => match catalog.once_named(name) {
                     Some(entry) => mean(entry.tool_id().as_str(), known.as_ref()),

@@ -132,7 +132,7 @@ async fn what_an_answer_cannot_carry_is_refused_before_anything_is_done() {
     let few: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
     assert_eq!(role.load(&id, &few).await.outcomes.len(), 5);
 
-    let policy = JsonPayload::from_checked(format!(r#"{{"x":"{}"}}"#, "x".repeat(3 * 1024 * 1024)));
+    let policy = JsonPayload::from_checked(format!(r#"{{"allowed_tools":["{}"]}}"#, "x".repeat(3 * 1024 * 1024)));
     let request = v1::CreateSurfaceRequest { selection_policy: Some((&policy).into()), ..Default::default() };
     let refused = role.client.clone().create_surface(request).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");

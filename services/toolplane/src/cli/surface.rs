@@ -1,5 +1,6 @@
 //! `toolplane surface`: the tools one session may see.
 
+mod choosing;
 pub(crate) mod shaped;
 mod watch;
 
@@ -75,6 +76,8 @@ pub(crate) struct CreateArgs {
     /// No person can answer questions in this surface.
     #[arg(long)]
     unattended: bool,
+    #[command(flatten)]
+    choosing: choosing::ChoosingArgs,
     /// Why, for the record.
     #[arg(long, default_value = "")]
     reason: String,
@@ -175,6 +178,9 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         producer: super::connection::PRODUCER.to_owned(),
         surface_reason: args.reason,
         pinned: args.pinned,
+        default_tool_choice: args.choosing.choice(),
+        selection_policy: args.choosing.policy(),
+        policy_refs: args.choosing.policies,
         ..Default::default()
     };
     let answer = connection.surfaces().create_surface(request).await?.into_inner();

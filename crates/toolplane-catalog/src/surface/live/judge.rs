@@ -7,8 +7,9 @@ use toolplane_records::vocabulary::HiddenReason;
 use super::LiveSurface;
 use crate::catalog::CatalogEntry;
 use crate::history::Drift;
+use crate::surface::choosing::Choosing;
 use crate::surface::difference::Sight;
-use crate::surface::request::is_within;
+use crate::surface::request::{SurfaceRequest, is_within};
 use crate::surface::visibility::{Hidden, Hiding, hidden, hidden_now};
 use crate::traits::Traits;
 use crate::validate::Checked;
@@ -182,6 +183,13 @@ impl LiveSurface {
     /// The tool as it was loaded on demand.
     pub(super) fn asked(&self, id: &ToolId) -> Option<&LoadedTool> {
         self.places.get(id).and_then(|at| self.loads.get(*at))
+    }
+
+    /// What it says about choosing, and the tool that its choice names.
+    pub(in crate::surface) fn choosing(&self) -> (Choosing, Option<&ToolId>) {
+        let SurfaceRequest { default_tool_choice, selection_policy, .. } = &self.made.request;
+        let choosing = Choosing::stored(default_tool_choice.as_ref(), selection_policy.as_ref());
+        (choosing, self.made.chosen.as_ref())
     }
 
     /// Why a tool is no part of it.

@@ -54,6 +54,7 @@ fn full() -> DecisionRequest {
             roles: words(&["agent", "peer"]),
             session_ref: "s1".into(),
             surface_id: Some(SurfaceId::from_trusted("surf_1")),
+            surface_policies: vec!["strict".into()],
             mode: Some(Mode::AcceptEdits),
             can_ask: true,
         },

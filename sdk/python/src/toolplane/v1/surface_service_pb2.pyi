@@ -60,6 +60,9 @@ class NotCallableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOT_CALLABLE_KIND_PROVIDER: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_RENAMED: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_LATER: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_NO_CALLS: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_NOT_CHOSEN: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_NO_MOMENT: _ClassVar[NotCallableKind]
 REGISTRATION_OUTCOME_UNSPECIFIED: RegistrationOutcome
 REGISTRATION_OUTCOME_CREATED: RegistrationOutcome
 REGISTRATION_OUTCOME_UPDATED: RegistrationOutcome
@@ -88,6 +91,9 @@ NOT_CALLABLE_KIND_CHANGED: NotCallableKind
 NOT_CALLABLE_KIND_PROVIDER: NotCallableKind
 NOT_CALLABLE_KIND_RENAMED: NotCallableKind
 NOT_CALLABLE_KIND_LATER: NotCallableKind
+NOT_CALLABLE_KIND_NO_CALLS: NotCallableKind
+NOT_CALLABLE_KIND_NOT_CHOSEN: NotCallableKind
+NOT_CALLABLE_KIND_NO_MOMENT: NotCallableKind
 
 class RegisterToolsRequest(_message.Message):
     __slots__ = ("tools", "validate_only")
@@ -881,16 +887,20 @@ class ResolveToolResponse(_message.Message):
     def __init__(self, resolved: _Optional[_Union[ResolvedTool, _Mapping]] = ..., not_callable: _Optional[_Union[NotCallable, _Mapping]] = ..., surface_revision: _Optional[int] = ..., catalog_revision: _Optional[int] = ...) -> None: ...
 
 class ResolvedTool(_message.Message):
-    __slots__ = ("registration", "digest", "revision", "once")
+    __slots__ = ("registration", "digest", "revision", "once", "one_at_a_time", "policy_refs")
     REGISTRATION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     ONCE_FIELD_NUMBER: _ClassVar[int]
+    ONE_AT_A_TIME_FIELD_NUMBER: _ClassVar[int]
+    POLICY_REFS_FIELD_NUMBER: _ClassVar[int]
     registration: _registration_pb2.ToolRegistration
     digest: str
     revision: int
     once: bool
-    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ...) -> None: ...
+    one_at_a_time: bool
+    policy_refs: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ..., one_at_a_time: bool = ..., policy_refs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SyncCatalogRequest(_message.Message):
     __slots__ = ("subscriber", "acknowledged_revision", "beat")

@@ -81,6 +81,8 @@ impl SurfaceService for Fakes {
                     digest,
                     revision: 1,
                     once: false,
+                    one_at_a_time: false,
+                    policy_refs: vec!["strict".to_owned()],
                 })
             }
             None => Resolution::NotCallable(v1::NotCallable {

@@ -119,7 +119,11 @@ export interface DecideRequest {
     | JsonPayload
     | undefined;
   /** What the platform knows to taint the call. Absent where it cannot know: the call belongs to no session. */
-  knownTaints: KnownTaints | undefined;
+  knownTaints:
+    | KnownTaints
+    | undefined;
+  /** The policies that the surface it is called in names. */
+  surfacePolicyRefs: string[];
 }
 
 /** The decision. */
@@ -483,6 +487,7 @@ function createBaseDecideRequest(): DecideRequest {
     approvalRef: "",
     toolRegistration: undefined,
     knownTaints: undefined,
+    surfacePolicyRefs: [],
   };
 }
 
@@ -586,6 +591,9 @@ export const DecideRequest: MessageFns<DecideRequest> = {
     }
     if (message.knownTaints !== undefined) {
       KnownTaints.encode(message.knownTaints, writer.uint32(266).fork()).join();
+    }
+    for (const v of message.surfacePolicyRefs) {
+      writer.uint32(274).string(v!);
     }
     return writer;
   },
@@ -867,6 +875,14 @@ export const DecideRequest: MessageFns<DecideRequest> = {
             message.knownTaints = KnownTaints.decode(reader, reader.uint32());
             continue;
           }
+          case 34: {
+            if (tag !== 274) {
+              break;
+            }
+
+            message.surfacePolicyRefs.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -931,6 +947,7 @@ export const DecideRequest: MessageFns<DecideRequest> = {
     message.knownTaints = (object.knownTaints !== undefined && object.knownTaints !== null)
       ? KnownTaints.fromPartial(object.knownTaints)
       : undefined;
+    message.surfacePolicyRefs = object.surfacePolicyRefs?.map((e) => e) || [];
     return message;
   },
 };

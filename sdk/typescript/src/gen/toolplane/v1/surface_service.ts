@@ -118,6 +118,12 @@ export enum NotCallableKind {
   NOT_CALLABLE_KIND_RENAMED = 8,
   /** NOT_CALLABLE_KIND_LATER - The surface did not show it at the moment the caller goes by, and does now. */
   NOT_CALLABLE_KIND_LATER = 9,
+  /** NOT_CALLABLE_KIND_NO_CALLS - No call is accepted in the surface: its `default_tool_choice` is `none`. */
+  NOT_CALLABLE_KIND_NO_CALLS = 10,
+  /** NOT_CALLABLE_KIND_NOT_CHOSEN - What the surface says about choosing leaves it out. */
+  NOT_CALLABLE_KIND_NOT_CHOSEN = 11,
+  /** NOT_CALLABLE_KIND_NO_MOMENT - The surface wants calls to name the moment they go by, and this one does not. */
+  NOT_CALLABLE_KIND_NO_MOMENT = 12,
 }
 
 /** Asks to register tools. */
@@ -306,17 +312,23 @@ export interface CreateSurfaceRequest {
   credentialRefs: string[];
   /** Feature gates that are open. */
   featureGateRefs: string[];
-  /** How tools may be selected; an object. */
+  /**
+   * How tools may be selected; an object of `allowed_tools` and `denied_tools` (patterns as rules have them), `parallel_calls` and
+   * `require_moment`. It is held at each call.
+   */
   selectionPolicy:
     | JsonPayload
     | undefined;
-  /** `"auto"`, `"none"`, `"required"` or a tool. */
+  /** `"auto"`, `"required"`, `"none"` (no call is accepted), or the only tool that may be called: its name, or `{"tool": NAME}`. */
   defaultToolChoice:
     | JsonPayload
     | undefined;
   /** Runtime, session, task or sandbox refs. */
   runtimeRefs: string[];
-  /** Adjacent policies, by id. */
+  /**
+   * Policies that are in force in it, by names of your own, at most 32: rules (`surface_policy:NAME`) and policies of an organisation
+   * (`context.surface_policies`) may be about them, and each decision about a call in it names them.
+   */
   policyRefs: string[];
   /** Who makes it. */
   producer: string;
@@ -1030,6 +1042,10 @@ export interface ResolvedTool {
   revision: bigint;
   /** The answer holds for this call alone: it is not remembered. */
   once: boolean;
+  /** A batch has to run its calls in this surface one after the other. */
+  oneAtATime: boolean;
+  /** The policies the surface names. */
+  policyRefs: string[];
 }
 
 /** Sent by a scheduler: first to open, then once per change it has applied. */
@@ -7371,7 +7387,7 @@ export const ResolveToolResponse: MessageFns<ResolveToolResponse> = {
 };
 
 function createBaseResolvedTool(): ResolvedTool {
-  return { registration: undefined, digest: "", revision: 0n, once: false };
+  return { registration: undefined, digest: "", revision: 0n, once: false, oneAtATime: false, policyRefs: [] };
 }
 
 export const ResolvedTool: MessageFns<ResolvedTool> = {
@@ -7390,6 +7406,12 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     }
     if (message.once !== false) {
       writer.uint32(32).bool(message.once);
+    }
+    if (message.oneAtATime !== false) {
+      writer.uint32(40).bool(message.oneAtATime);
+    }
+    for (const v of message.policyRefs) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -7439,6 +7461,22 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
             message.once = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.oneAtATime = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.policyRefs.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7462,6 +7500,8 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     message.digest = object.digest ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     message.once = object.once ?? false;
+    message.oneAtATime = object.oneAtATime ?? false;
+    message.policyRefs = object.policyRefs?.map((e) => e) || [];
     return message;
   },
 };
