@@ -187,7 +187,7 @@ impl Example {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on ").expect("the example listens").to_owned();
+        let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         Self(child, format!("http://{address}"))
     }
 }
