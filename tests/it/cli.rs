@@ -84,6 +84,15 @@ async fn exit_codes_and_records() {
     let since = shell.says(0, &["surface", "watch", surface, "--from-revision", "1", "--limit", "1"]);
     assert!(since.contains("added    native.echo  deferred"), "{since}");
     assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 3"));
+    let within = ["surface", "create", "--tool", "native.echo", "--tool", "text.word_count", "--max-tools", "1"];
+    let bounded = shell.json(0, &within)["surface_id"].clone();
+    let bounded = bounded.as_str().unwrap();
+    let loaded = shell.run(&["load", bounded, "text.word_count"]);
+    let (said, noted) = (String::from_utf8_lossy(&loaded.stdout), String::from_utf8_lossy(&loaded.stderr));
+    assert!(said.contains("loaded as text.word_count"), "{said}");
+    assert!(noted.contains("unloaded for the budget, least used: native.echo"), "{noted}");
+    let shown = shell.says(0, &["surface", "show", bounded]);
+    assert!(shown.contains("budget: 1 of 1 tools,") && shown.contains("1 deferred for it  (native.echo)"), "{shown}");
     assert!(!shell.says(0, &["surface", "ls"]).contains(surface));
     let gone = shell.run(&["invoke", "native.echo", "--surface", surface, "-i", input]);
     assert!(!gone.status.success() && String::from_utf8_lossy(&gone.stderr).contains(surface), "{gone:?}");

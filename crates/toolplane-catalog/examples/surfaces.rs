@@ -2,14 +2,16 @@
 //! `cargo run --release -p toolplane-catalog --example surfaces [-- TOOLS ...]`. With 3,000, 30,000 and 300,000 tools unless
 //! told otherwise it prints, in microseconds, the middle of some runs: making a surface, loading a tool into it and writing its
 //! record, telling the first 1,000 tools and 1,000 from the middle, registering one more tool that all surfaces show; and
-//! how many bytes its record and a tool of the catalog take.
+//! how many bytes its record and a tool of the catalog take; then the same of a surface that loads what fits into a budget, and what telling
+//! of that costs.
 
 use std::error::Error;
 use std::time::Instant;
 
 use serde_json::json;
 use toolplane_catalog::{
-    Catalog, CatalogLimits, IndexedSurface, LiveSurface, Registration, SurfaceRequest, SurfaceTool, load, resolve,
+    Amount, Budget, Catalog, CatalogLimits, Counting, DeferPolicy, IndexedSurface, LiveSurface, Registration,
+    SurfaceRequest, SurfaceTool, load, resolve,
 };
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::time::Timestamp;
@@ -67,6 +69,22 @@ fn make(catalog: &Catalog) -> Outcome<IndexedSurface> {
     Ok(made.map_err(|misnamed| format!("{misnamed:?}"))?.into())
 }
 
+/// Every tool takes as much as its description has.
+const COUNTING: Counting<'static> = Counting {
+    size: &|entry| Amount::of_tool(20, entry.tool.registration().declaration.description.len() as u64),
+    used: &|_| None,
+};
+
+/// One that loads all it can.
+fn make_within(catalog: &Catalog) -> Outcome<IndexedSurface> {
+    let mut request = SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Session);
+    request.defer = DeferPolicy::None;
+    request.budget = Budget { max_tools: 200, max_schema_tokens: 3_000, max_schema_bytes: 0 };
+    let made = LiveSurface::make(catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default());
+    let made = made.map_err(|misnamed| format!("{misnamed:?}"))?;
+    Ok(made.loaded_within_budget(catalog, &COUNTING).into())
+}
+
 fn measure(tools: usize) -> Outcome<()> {
     let before = memory()?;
     let mut catalog = Catalog::new(CatalogLimits::default());
@@ -82,9 +100,16 @@ fn measure(tools: usize) -> Outcome<()> {
     })?;
     let (loading, written) = timed(|number| {
         let names = [format!("space{}.action{number}", number % NAMESPACES)];
-        let (fresh, _) = load(&surface, &catalog, &names, Timestamp::default());
-        Ok(surface.after_loading(fresh).write()?)
+        let loading = load(&surface, &catalog, &names, Timestamp::default(), &Counting::tools_alone());
+        Ok(surface.after_loading(&loading).write()?)
     })?;
+    let (within, bounded) = timed(|_| make_within(&catalog))?;
+    let (evicting, _) = timed(|number| {
+        let names = [format!("space{}.action{number}", number % NAMESPACES)];
+        let loading = load(&bounded, &catalog, &names, Timestamp::default(), &COUNTING);
+        Ok(bounded.after_loading(&loading).write()?)
+    })?;
+    let (telling, budget) = timed(|_| bounded.budget(&catalog).ok_or_else(|| "no budget".into()))?;
     let (first, told) = timed(|_| {
         surface.counts(&catalog, &|_| None);
         Ok(surface.tools(&catalog, &|_| None, None).take(PAGE).collect::<Vec<_>>())
@@ -101,8 +126,11 @@ fn measure(tools: usize) -> Outcome<()> {
     let deferred = told.iter().filter(|tool| matches!(tool, SurfaceTool::Deferred(_))).count();
     println!(
         "{tools:>7} tools: make {create} us, load {loading} us, first {PAGE} {first} us, {PAGE} from the middle {later} us, \
-         one more tool {adding} us; record {} bytes, {each} bytes a tool ({deferred} deferred told)",
-        written.len()
+         one more tool {adding} us; record {} bytes, {each} bytes a tool ({deferred} deferred told); within a budget make {within} us, \
+         load {evicting} us, tell the budget {telling} us ({} loaded, {} deferred for it)",
+        written.len(),
+        budget.tools,
+        budget.deferred,
     );
     Ok(())
 }

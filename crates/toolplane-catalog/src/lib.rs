@@ -34,11 +34,12 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    AskedFor, BlockedName, CatalogDifference, Choosing, ChoosingFault, DeferPolicy, DifferenceKind, DifferencePart,
-    Extension, IndexedSurface, LiveSurface, LoadOutcome, Meant, Misnamed, ModelCapabilities, Moment, NoMoment,
-    NotChosen, NotExtended, NotedTool, Position, Progress, Resolution, RoleConstraints, Selection, ShownTool, Shut,
-    Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher, ToolDifference, Unmatched, WrongMoment, filled,
-    load, outdated, resolve, resolve_at, select, similar_in, unload, unmatched,
+    Amount, AskedFor, BlockedName, Budget, CatalogDifference, Choosing, ChoosingFault, Counting, DeferPolicy,
+    DifferenceKind, DifferencePart, Extension, IndexedSurface, LiveSurface, LoadOutcome, Loading, MAX_LOADED, Meant,
+    Misnamed, ModelCapabilities, Moment, NoMoment, NoOtherBudget, NotChosen, NotExtended, NotedTool, Position,
+    Progress, Resolution, RoleConstraints, Selection, Shortage, ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest,
+    SurfaceTool, SurfaceWatcher, ToolDifference, Unloaded, Unmatched, WrongMoment, filled, load, outdated, resolve,
+    resolve_at, select, similar_in, unload, unmatched,
 };
 pub use traits::Traits;
 pub use validate::MAX_TAG_CHARS;

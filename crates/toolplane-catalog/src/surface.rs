@@ -1,5 +1,6 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
+pub(crate) mod budget;
 mod choosing;
 mod copied;
 mod difference;
@@ -21,12 +22,14 @@ mod tools;
 mod visibility;
 mod watching;
 
+pub use budget::{Amount, Budget, Counting, MAX_LOADED, NoOtherBudget, Shortage, Unloaded};
 pub use choosing::{Choosing, ChoosingFault, NotChosen, SelectionRules, ToolChoice};
 pub use difference::{DifferenceKind, ShownTool, Sight, ToolDifference};
 pub use extend::{Extension, NotExtended};
 pub use indexed::IndexedSurface;
+pub(crate) use live::Deferral;
 pub use live::{LiveSurface, select};
-pub use load::{LoadOutcome, load, unload};
+pub use load::{LoadOutcome, Loading, load, unload};
 pub use meant::{Meant, resolve_at};
 pub use misnamed::Misnamed;
 pub use moment::{Moment, NoMoment, WrongMoment};

@@ -156,6 +156,49 @@ pub struct ToolSurface {
     /// What a pinned surface would show otherwise if it followed its catalog; only in what is answered about it alone (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outdated: Option<SurfaceOutdated>,
+    /// What is loaded of its budget, and what was deferred for it; only in what is answered about it alone (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<SurfaceBudget>,
+}
+
+/// What a surface may have loaded at once, and what it has (ours).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SurfaceBudget {
+    /// Most tools; no bound of its own when 0.
+    #[serde(default)]
+    pub max_tools: u64,
+    /// Most tokens of what a model is told of them; no bound when 0.
+    #[serde(default)]
+    pub max_schema_tokens: u64,
+    /// Most bytes of that; no bound when 0.
+    #[serde(default)]
+    pub max_schema_bytes: u64,
+    /// Loaded tools.
+    #[serde(default)]
+    pub tools: u64,
+    /// Tokens of what a model is told of them, estimated, each as it was when it was loaded.
+    #[serde(default)]
+    pub schema_tokens: u64,
+    /// Bytes of that.
+    #[serde(default)]
+    pub schema_bytes: u64,
+    /// How many tools are deferred because they do not fit.
+    #[serde(default)]
+    pub deferred: u64,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deferred_tools: Vec<BudgetTool>,
+}
+
+/// A tool that is deferred because it does not fit into a budget (ours).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetTool {
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub name: String,
 }
 
 /// What a pinned surface misses (ours).

@@ -26,5 +26,5 @@ pub use cards::{Card, Cards, cards};
 pub use export::{Export, Exported, Options, export, export_one, together};
 pub use loss::{Done, Loss};
 pub use shape::{Shape, UnknownShape};
-pub use tokens::{ESTIMATE, estimate};
+pub use tokens::{ESTIMATE, Told, estimate, told};
 pub use tool::{Hints, Tool};

@@ -2,6 +2,10 @@
 //!
 //! Every vendor counts with a vocabulary of its own, some of which are not public; so this is an estimate, the same for all, and says so.
 
+use toolplane_records::payload::JsonPayload;
+
+use crate::tool::NO_ARGUMENTS;
+
 /// How the estimate is called where it is told.
 pub const ESTIMATE: &str = "estimate-1";
 
@@ -33,6 +37,24 @@ pub fn estimate(text: &str) -> u64 {
     tokens + of_word(letters) + digits.div_ceil(3) + marks.div_ceil(2)
 }
 
+/// What a model is told of a tool, in tokens and in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Tokens, estimated.
+    pub tokens: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What telling a model of a tool takes, whatever its vendor puts around it: its name, its description and the schema of its arguments.
+pub fn told(alias: &str, description: &str, schema: Option<&JsonPayload>) -> Told {
+    let parts = [alias, description, schema.map_or(NO_ARGUMENTS, JsonPayload::text)];
+    Told {
+        tokens: parts.iter().map(|part| estimate(part)).sum(),
+        bytes: parts.iter().map(|part| part.len() as u64).sum(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +72,12 @@ mod tests {
         ] {
             assert_eq!(estimate(text), tokens, "{text}");
         }
+    }
+
+    #[test]
+    fn a_tool_is_told_by_its_name_description_and_schema() {
+        let schema = JsonPayload::from_checked(r#"{"a":"b"}"#);
+        assert_eq!(told("files__read", "Reads a file.", Some(&schema)), Told { tokens: 13, bytes: 33 });
+        assert!(told("a", "", None).bytes > 1, "a model has to be told that there are no arguments");
     }
 }

@@ -326,6 +326,16 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     with pytest.raises(RequestRefused, match="pinned"):
         pinned.extend_surface(namespaces=[served.namespace])
     pinned.delete_surface()
+    bounded = tools.surface(namespaces=[served.namespace], load=[f"{served.namespace}.add"], defer="all", max_tools=2)
+    assert bounded.load(f"{served.namespace}.waits").unloaded == ()
+    loaded = bounded.load(f"{served.namespace}.fails")
+    assert [one.name for one in loaded] == [f"{served.namespace}.fails"]
+    assert [(gone.name, gone.reason) for gone in loaded.unloaded] == [(f"{served.namespace}.waits", "budget")]
+    with pytest.warns(SelectionWarning, match="unloaded for the budget"):
+        bounded.extend_surface(max_tools=1)
+    with pytest.raises(ToolplaneError, match="max_tools"):
+        bounded.load(f"{served.namespace}.waits")
+    bounded.delete_surface()
     with pytest.warns(SelectionWarning, match="no tool has the namespace"):
         slip = tools.surface(namespaces=["nothing_of_this_name"], kinds=["function"])
     assert slip.list() == []

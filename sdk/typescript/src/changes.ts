@@ -30,7 +30,7 @@ export interface ToolChange {
   readonly nameBefore?: string;
   /** What of its schema changed since it was loaded: it must be loaded again before it can be called. */
   readonly changed?: string;
-  /** Why it was removed, machine-readable. */
+  /** Why it was removed, machine-readable; `budget` where it is deferred for the budget of the surface. */
   readonly reason?: string;
   /** The same for people. */
   readonly message?: string;

@@ -35,6 +35,8 @@ export {
   type LoadedTool,
   type Mapped,
   type NotLoaded,
+  type SurfaceBudget,
+  type UnloadedTool,
   type Search,
   type SearchOptions,
   type Shape,

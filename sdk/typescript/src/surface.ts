@@ -115,6 +115,19 @@ export interface NotLoaded {
   readonly similar: readonly string[];
 }
 
+/** A tool that was unloaded so that others fit into the budget of the surface. */
+export interface UnloadedTool {
+  /** Its full name. */
+  readonly name: string;
+  /** Its id. */
+  readonly toolId: string;
+  /** Why: `budget`. */
+  readonly reason: string;
+  /** What it had of the budget. */
+  readonly schemaTokens: number;
+  readonly schemaBytes: number;
+}
+
 /** Most names of one request. */
 const LOAD_AT_ONCE = 100;
 /** How long the cluster may be away before reading fails, in milliseconds. */
@@ -232,11 +245,16 @@ export async function loadTools(
   connection: Connection,
   surfaceId: string,
   names: readonly string[],
-): Promise<{ loaded: LoadedTool[]; failed: NotLoaded[] }> {
+): Promise<{ loaded: LoadedTool[]; failed: NotLoaded[]; unloaded: UnloadedTool[] }> {
   const outcomes: LoadOutcome[] = [];
+  const unloaded: UnloadedTool[] = [];
   for (let at = 0; at < names.length; at += LOAD_AT_ONCE) {
     const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE) };
-    outcomes.push(...(await ask(connection, connection.surfaces, (client) => client.loadTools, request, soon())).outcomes);
+    const answer = await ask(connection, connection.surfaces, (client) => client.loadTools, request, soon());
+    outcomes.push(...answer.outcomes);
+    for (const { name, toolId, reason, schemaTokens, schemaBytes } of answer.unloaded) {
+      unloaded.push({ name, toolId, reason, schemaTokens: Number(schemaTokens), schemaBytes: Number(schemaBytes) });
+    }
   }
   const [loaded, failed]: [LoadedTool[], NotLoaded[]] = [[], []];
   for (const { name, outcome } of outcomes) {
@@ -248,7 +266,7 @@ export async function loadTools(
       failed.push({ name, message: outcome?.value.message ?? "it is not there", similar: outcome?.value.similarNames ?? [] });
     }
   }
-  return { loaded, failed };
+  return { loaded, failed, unloaded };
 }
 
 /** @internal */
@@ -393,6 +411,22 @@ export interface SurfaceOptions extends Chosen {
   selectionPolicy?: { allowedTools?: readonly string[]; deniedTools?: readonly string[]; parallelCalls?: boolean; requireMoment?: boolean };
   /** Policies that are in force in it, for rules (`surface_policy:NAME`). */
   policyRefs?: readonly string[];
+  /** What may be loaded at once; the server's own where it is absent. */
+  budget?: SurfaceBudget;
+}
+
+/** What a surface may have loaded at once; a bound that is absent is none. Loading more unloads the least used. */
+export interface SurfaceBudget {
+  maxTools?: number;
+  /** Tokens of what a model is told of the tools (name, description and input schema), estimated. */
+  maxSchemaTokens?: number;
+  maxSchemaBytes?: number;
+}
+
+function bounds(budget: SurfaceBudget | undefined) {
+  if (budget === undefined) return undefined;
+  const { maxTools = 0, maxSchemaTokens = 0, maxSchemaBytes = 0 } = budget;
+  return { maxTools: BigInt(maxTools), maxSchemaTokens: BigInt(maxSchemaTokens), maxSchemaBytes: BigInt(maxSchemaBytes) };
 }
 
 const DEFER = {
@@ -415,6 +449,7 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
     pinned: options.pinned ?? false,
     policyRefs: [...(options.policyRefs ?? [])],
     ...choosing(options),
+    budget: bounds(options.budget),
   });
   const { surface, warnings } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   warn(warnings);
@@ -434,8 +469,8 @@ function choosing({ toolChoice, selectionPolicy: policy }: SurfaceOptions) {
   };
 }
 
-/** What is added to a surface. What is not in `load` is there to be found and loaded. */
-export type SurfaceExtension = Chosen & Pick<SurfaceOptions, "tools" | "load">;
+/** What is added to a surface. What is not in `load` is there to be found and loaded. With a `budget` it has that instead of the one it had. */
+export type SurfaceExtension = Chosen & Pick<SurfaceOptions, "tools" | "load" | "budget">;
 
 function chosen(options: Chosen) {
   return {
@@ -459,13 +494,14 @@ function warn(warnings: readonly SelectionWarning[]): void {
 /** @internal */
 export async function extendSurface(connection: Connection, surfaceId: string, by: SurfaceExtension): Promise<void> {
   const { tools = [], load = [] } = by;
-  const request = { surfaceId, toolRefs: [...tools], load: [...load], ...chosen(by) };
-  const { warnings, notLoaded } = await ask(connection, connection.surfaces, (client) => client.extendSurface, request, soon());
+  const request = { surfaceId, toolRefs: [...tools], load: [...load], ...chosen(by), budget: bounds(by.budget) };
+  const { warnings, notLoaded, unloaded } = await ask(connection, connection.surfaces, (client) => client.extendSurface, request, soon());
   warn(warnings);
   for (const { name, outcome } of notLoaded) {
     const why = outcome?.$case === "failure" ? outcome.value.message : "";
     process.emitWarning(`not loaded: ${name}: ${why}`, "ToolplaneSelectionWarning");
   }
+  for (const { name } of unloaded) process.emitWarning(`unloaded for the budget: ${name}`, "ToolplaneSelectionWarning");
 }
 
 /** @internal */

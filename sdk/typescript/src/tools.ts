@@ -186,8 +186,13 @@ export class Tools {
     return await surfaces.searchTools(this.#connection, this.surfaceId, query, options);
   }
 
-  /** Makes the schemas of tools visible, so that they can be called, and gives them. */
-  async load(names: readonly string[]): Promise<{ loaded: surfaces.LoadedTool[]; failed: surfaces.NotLoaded[] }> {
+  /**
+   * Makes the schemas of tools visible, so that they can be called, and gives them. In a surface with a budget the least used tools make room:
+   * `unloaded` says which.
+   */
+  async load(
+    names: readonly string[],
+  ): Promise<{ loaded: surfaces.LoadedTool[]; failed: surfaces.NotLoaded[]; unloaded: surfaces.UnloadedTool[] }> {
     return await surfaces.loadTools(this.#connection, this.surfaceId, names);
   }
 

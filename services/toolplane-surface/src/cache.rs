@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolplane_catalog::IndexedSurface;
-use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_store::{Store, StoreError};
 
@@ -20,6 +20,8 @@ use crate::{error, keys};
 
 /// Most tools that all cached surfaces together name themselves.
 const MAX_WEIGHT: usize = 500_000;
+/// Most tools of one surface whose last use is known.
+const MAX_USES: usize = 2_000;
 /// Most cached surfaces.
 const MAX_SURFACES: usize = 4_096;
 
@@ -31,6 +33,8 @@ pub(crate) struct Held {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// When this process noted last that it is used.
     noted: Mutex<Option<Instant>>,
+    /// When each of its tools was last used here, where it has a budget: what is used least goes first.
+    used: Mutex<HashMap<ToolId, Instant>>,
 }
 
 impl Held {
@@ -44,6 +48,7 @@ impl Held {
             view: ArcSwap::from_pointee(View::new(surface, version)),
             turn: tokio::sync::Mutex::new(()),
             noted: Mutex::new(None),
+            used: Mutex::default(),
         }
     }
 
@@ -60,6 +65,28 @@ impl Held {
     /// It could not be noted: the next use tries it again.
     pub(crate) fn give_note_back(&self) {
         *self.noted.lock() = None;
+    }
+
+    /// Takes note that one of its tools is used now.
+    pub(crate) fn note_use_of(&self, tool_id: &ToolId) {
+        let now = Instant::now();
+        let mut used = self.used.lock();
+        match used.get_mut(tool_id) {
+            Some(at) => *at = now,
+            None => {
+                if used.len() >= MAX_USES
+                    && let Some(oldest) = used.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
+                {
+                    used.remove(&oldest);
+                }
+                used.insert(tool_id.clone(), now);
+            }
+        }
+    }
+
+    /// How long ago each of its tools was last used here, as far as that is known.
+    pub(crate) fn used(&self) -> Vec<(ToolId, Duration)> {
+        self.used.lock().iter().map(|(id, at)| (id.clone(), at.elapsed())).collect()
     }
 
     pub(crate) fn view(&self) -> Arc<View> {

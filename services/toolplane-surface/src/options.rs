@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolplane_catalog::Budget;
 use toolplane_meaning::Weights;
 use toolplane_providers::health::Policy;
 use toolplane_runtime::Config;
@@ -17,6 +18,8 @@ use crate::rerank::Reranker;
 pub struct SurfaceOptions {
     /// A surface of more tools than this defers those not asked for by name, unless its request says otherwise.
     pub defer_threshold: u32,
+    /// What a surface may have loaded at once, unless its request says otherwise.
+    pub budget: Budget,
     /// Tool files registered at start; see [`crate::declarations`].
     pub declarations: Vec<PathBuf>,
     /// How long a change waits for the schedulers to take it in.
@@ -77,6 +80,11 @@ impl SurfaceOptions {
     pub fn from_config(config: &Config) -> Self {
         Self {
             defer_threshold: config.surface.defer_threshold,
+            budget: Budget {
+                max_tools: u64::from(config.surface.budget.max_tools),
+                max_schema_tokens: config.surface.budget.max_schema_tokens,
+                max_schema_bytes: config.surface.budget.max_schema_bytes,
+            },
             declarations: config.surface.declarations.clone(),
             sync_patience: Duration::from_millis(500),
             max_message_bytes: config.server.max_message_bytes,

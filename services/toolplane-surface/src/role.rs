@@ -108,6 +108,7 @@ impl SurfaceRole {
             registry,
             looks,
             defer_threshold: options.defer_threshold,
+            budget: options.budget,
             meaning,
             reranker: options.reranker,
             max_message_bytes: options.max_message_bytes,

@@ -1,5 +1,6 @@
 //! Making, reading and listing surfaces.
 
+mod budget;
 mod change;
 mod default;
 mod delete;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{IndexedSurface, LiveSurface, SurfaceRequest};
+use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, SurfaceRequest};
 use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -38,6 +39,8 @@ use crate::view::View;
 
 /// How often a change of a surface is decided anew when another process gets in between.
 const ATTEMPTS: u32 = 16;
+/// What counts in a surface that nobody has used yet.
+const COUNTING: Counting<'static> = Counting { size: &budget::size, used: &|_| None };
 /// How many surfaces are read at once for a list.
 const CHUNK: usize = 4;
 /// A page takes no further surfaces once this much is read or told of them: a record of an earlier version is a copy of all
@@ -92,6 +95,7 @@ impl Registry {
                 None => made,
             });
             let made = made.map(|made| {
+                let made = made.loaded_within_budget(&catalog, &COUNTING);
                 let counts = made.counts(&catalog, &|_| None);
                 (IndexedSurface::from(made), counts)
             });

@@ -7,6 +7,8 @@
 )]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
 
+#[path = "service/budget.rs"]
+mod budget;
 #[path = "service/catalog.rs"]
 mod catalog;
 #[path = "service/endpoint.rs"]

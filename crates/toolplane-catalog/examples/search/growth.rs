@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolplane_catalog::catalog::{CatalogEntry, Prepared};
 use toolplane_catalog::{
-    Catalog, CatalogChange, CatalogLimits, ChangeKind, Findings, History, IndexedSurface, LiveSurface, Registration,
-    Since, SurfaceRequest, load, resolve, validate_stored,
+    Catalog, CatalogChange, CatalogLimits, ChangeKind, Counting, Findings, History, IndexedSurface, LiveSurface,
+    Registration, Since, SurfaceRequest, load, resolve, validate_stored,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::time::Timestamp;
@@ -42,8 +42,9 @@ pub(crate) fn measure(tools: usize, rows: &mut Vec<Value>) {
     tell(rows, "create_surface", tools, &mut times, None);
     let open: Vec<IndexedSurface> = (0..OPEN).map(|_| surface(&catalog)).collect();
     let mut times = timed(|at| {
-        let (fresh, _) = load(&open[0], &catalog, &[format!("tool_{}", at % tools)], Timestamp::default());
-        drop(open[0].after_loading(fresh).write());
+        let names = [format!("tool_{}", at % tools)];
+        let loading = load(&open[0], &catalog, &names, Timestamp::default(), &Counting::tools_alone());
+        drop(open[0].after_loading(&loading).write());
     });
     tell(rows, "load", tools, &mut times, None);
     let mut times = timed(|at| {

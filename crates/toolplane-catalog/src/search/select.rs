@@ -9,7 +9,7 @@ use toolplane_records::vocabulary::LoadingState;
 use super::index::{Contents, KeyKind, key};
 use super::shown::Shown;
 use crate::catalog::{CatalogEntry, own_names};
-use crate::surface::deferred_ref;
+use crate::surface::{Deferral, deferred_ref};
 use crate::violations::shown;
 
 /// Most tools that are told of a name that several have.
@@ -47,7 +47,7 @@ pub(super) fn select<'i>(index: &'i Contents, surface: &impl Shown, names: &[Str
                     Err(hidden) => selected.hidden.push(DeferredToolRef {
                         loading_state: LoadingState::Unavailable,
                         reason: format!("{}: {}", hidden.reason, hidden.message),
-                        ..deferred_ref(entry, None)
+                        ..deferred_ref(entry, Deferral::Discover)
                     }),
                 }
             }

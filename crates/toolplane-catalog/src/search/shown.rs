@@ -5,7 +5,7 @@ use toolplane_records::surface::{DeferredToolRef, HiddenTool};
 use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
 use crate::catalog::{Catalog, CatalogEntry};
-use crate::surface::{Availability, IndexedSurface, deferred_ref, hidden_now, hidden_tool};
+use crate::surface::{Availability, Deferral, IndexedSurface, deferred_ref, hidden_now, hidden_tool};
 
 /// Most tools of a surface that are looked for themselves, instead of asking the surface about all that fit.
 const FEW: usize = 256;
@@ -49,7 +49,7 @@ impl Shown for Everything {
     fn reference(&self, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
         match hidden_now(&entry.traits) {
             Some((_, reason, message)) => Err(hidden_tool(&entry.tool, reason, message)),
-            None => Ok(deferred_ref(entry, None)),
+            None => Ok(deferred_ref(entry, Deferral::Discover)),
         }
     }
 
@@ -92,17 +92,17 @@ impl Shown for Seen<'_> {
     fn reference(&self, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
         Ok(match self.surface.standing(entry) {
             Availability::Hidden(_, tool) => return Err(tool),
-            Availability::Deferred(provider) => deferred_ref(entry, provider),
+            Availability::Deferred(why) => deferred_ref(entry, why),
             Availability::Stale(drift) => {
                 let changed = drift.words().unwrap_or_default();
                 let reason = format!("its schema changed since it was loaded: {changed}");
-                DeferredToolRef { reason, ..deferred_ref(entry, None) }
+                DeferredToolRef { reason, ..deferred_ref(entry, Deferral::Discover) }
             }
             Availability::Loaded => DeferredToolRef {
                 schema_visibility: Some(SchemaVisibility::Loaded),
                 loading_state: LoadingState::Loaded,
                 reason: String::new(),
-                ..deferred_ref(entry, None)
+                ..deferred_ref(entry, Deferral::Discover)
             },
         })
     }

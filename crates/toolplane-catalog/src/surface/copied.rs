@@ -10,6 +10,7 @@ use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSu
 use toolplane_records::vocabulary::HiddenReason;
 
 use super::difference::Sight;
+use super::live::Deferral;
 use super::resolve::Availability;
 use super::tools::{Shut, SurfaceTool};
 use super::visibility::{Hiding, hidden_now, hidden_tool};
@@ -129,6 +130,7 @@ impl CopiedSurface {
             moment: String::new(),
             pinned: false,
             outdated: None,
+            budget: None,
         }
     }
 
@@ -152,9 +154,12 @@ impl CopiedSurface {
                 Drift::None => Availability::Loaded,
                 drift => Availability::Stale(drift),
             },
-            Membership::Deferred(deferred) => Availability::Deferred(
-                Some(deferred.pending_provider_or_server.as_str()).filter(|provider| !provider.is_empty()),
-            ),
+            Membership::Deferred(deferred) => {
+                Availability::Deferred(match deferred.pending_provider_or_server.as_str() {
+                    "" => Deferral::Discover,
+                    provider => Deferral::Provider(provider),
+                })
+            }
             Membership::Hidden(..) | Membership::Outside => {
                 let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, OUTSIDE.to_owned());
                 Availability::Hidden(Hiding::Excluded, tool)

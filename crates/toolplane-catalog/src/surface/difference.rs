@@ -76,6 +76,8 @@ pub struct ToolDifference {
     pub now: Sight,
     /// What of its schema changed since it was loaded, in words.
     pub stale: Option<String>,
+    /// It is deferred because it does not fit into the budget beside the others.
+    pub for_budget: bool,
 }
 
 impl ToolDifference {
@@ -125,7 +127,9 @@ fn told(entry: &CatalogEntry, before: Sight, now: Sight, surface: &IndexedSurfac
         (Sight::Shown(tool), _) | (_, Sight::Shown(tool)) => tool.name.clone(),
         _ => entry.tool.full_name().to_owned(),
     };
-    ToolDifference { tool_id: entry.tool_id().clone(), name, before, now, stale }
+    let is_deferred = matches!(&now, Sight::Shown(ShownTool { loaded: None, .. }));
+    let for_budget = is_deferred && surface.is_deferred_for_budget(entry);
+    ToolDifference { tool_id: entry.tool_id().clone(), name, before, now, stale, for_budget }
 }
 
 impl Sight {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use toolplane_records::ids::ToolId;
 
+use super::budget::{Budget, NoOtherBudget};
 use super::request::within;
 use super::selection::Selection;
 use crate::filter::Criteria;
@@ -48,6 +49,11 @@ impl Added {
 }
 
 impl Extension {
+    /// Whether it adds anything: not where it is another budget alone.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tool_refs.is_empty() && self.load.is_empty() && self.selection().is_empty()
+    }
+
     /// What it chooses tools by, beside their names.
     pub fn selection(&self) -> Selection {
         Selection { namespaces: self.namespaces.iter().cloned().collect(), criteria: self.criteria.clone() }
@@ -65,6 +71,8 @@ pub struct Extension {
     pub criteria: Criteria,
     /// Tools to add and to load at once.
     pub load: Vec<String>,
+    /// Another budget.
+    pub budget: Option<Budget>,
 }
 
 /// Why a surface cannot be extended.
@@ -76,6 +84,8 @@ pub enum NotExtended {
     Copied,
     /// It stays with the tools there were when it was made.
     Pinned,
+    /// It cannot have another budget.
+    Budget(NoOtherBudget),
     /// More was added to it than can be.
     Full {
         /// Most that can be added.

@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use toolplane_records::ids::{SurfaceId, ToolId};
-use toolplane_records::surface::{LoadedTool, ToolSurface};
+use toolplane_records::surface::{LoadedTool, SurfaceBudget, ToolSurface};
 use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
 
+use super::budget::{Budget, Counting, NoOtherBudget};
 use super::choosing::{Choosing, NotChosen};
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
-use super::live::{FORM, LiveSurface, Place};
+use super::live::{Deferral, FORM, LiveSurface, Place, Room};
+use super::load::Loading;
 use super::record::deferred_ref;
 use super::resolve::Availability;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
@@ -239,7 +241,7 @@ impl IndexedSurface {
             Place::Hidden((hiding, reason, message)) => {
                 Availability::Hidden(hiding, hidden_tool(&entry.tool, reason, message))
             }
-            Place::Deferred(provider) => Availability::Deferred(provider),
+            Place::Deferred(why) => Availability::Deferred(why),
             Place::Loaded => match live.loaded(entry).1 {
                 Drift::None => Availability::Loaded,
                 drift => Availability::Stale(drift),
@@ -251,14 +253,58 @@ impl IndexedSurface {
         }
     }
 
-    /// The surface after these tools were loaded, its revision grown by one if there are any; one that was loaded before is
-    /// known by its new declaration, at its place.
+    /// The surface after these tools were loaded, and others unloaded for them, its revision grown by one if there are any; one that was loaded
+    /// before is known by its new declaration, at its place.
     #[must_use]
-    pub fn after_loading(&self, fresh: Vec<LoadedTool>) -> Self {
+    pub fn after_loading(&self, loading: &Loading) -> Self {
         match &self.0 {
-            Form::Copied(copied) => Self(Form::Copied(Box::new(copied.after_loading(fresh)))),
-            Form::Live(live) => Self(Form::Live(Box::new(live.after_loading(fresh)))),
+            Form::Copied(copied) => Self(Form::Copied(Box::new(copied.after_loading(loading.fresh.clone())))),
+            Form::Live(live) => Self(Form::Live(Box::new(live.after_loading(loading)))),
         }
+    }
+
+    /// The same surface within another budget, as [`after_loading`](Self::after_loading) makes it: what was unloaded for that. Nothing where the
+    /// budget is what it was.
+    ///
+    /// # Errors
+    ///
+    /// A surface that was made without a budget, or tools that stay loaded and do not fit.
+    pub fn within_other_budget(
+        &self,
+        catalog: &Catalog,
+        budget: Budget,
+        counting: &Counting<'_>,
+    ) -> Result<Option<Loading>, NoOtherBudget> {
+        match &self.0 {
+            Form::Copied(_) => Err(NoOtherBudget::Without),
+            Form::Live(live) => live.within_other_budget(catalog, budget, counting),
+        }
+    }
+
+    /// What is loaded of its budget, and what was deferred for it; nothing where it has none.
+    pub fn budget(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
+        match &self.0 {
+            Form::Copied(_) => None,
+            Form::Live(live) => live.budget_record(catalog),
+        }
+    }
+
+    /// Whether it was made with a budget.
+    pub fn is_within_budget(&self) -> bool {
+        matches!(&self.0, Form::Live(live) if live.is_within_budget())
+    }
+
+    /// What loading goes by where there is a budget.
+    pub(super) fn room<'a>(&'a self, catalog: &'a Catalog, counting: &Counting<'a>) -> Option<Room<'a>> {
+        match &self.0 {
+            Form::Copied(_) => None,
+            Form::Live(live) => live.room(catalog, counting),
+        }
+    }
+
+    /// Whether the tool is deferred because it does not fit into the budget beside the others.
+    pub fn is_deferred_for_budget(&self, entry: &CatalogEntry) -> bool {
+        matches!(self.standing(entry), Availability::Deferred(Deferral::Budget))
     }
 
     /// The surface with these tools and namespaces as well, its revision grown by one; nothing when it has all of them. They are
@@ -269,6 +315,7 @@ impl IndexedSurface {
     /// Names that lead to no tool, a surface that is a copy, one that was extended too often.
     pub fn after_extending(&self, catalog: &Catalog, by: &Extension) -> Result<Option<Self>, NotExtended> {
         match &self.0 {
+            _ if by.is_empty() => Ok(None),
             Form::Copied(_) => Err(NotExtended::Copied),
             Form::Live(live) => Ok(live.after_extending(catalog, by)?.map(Self::from)),
         }
@@ -279,7 +326,8 @@ impl IndexedSurface {
     pub fn after_unloading(&self, catalog: &Catalog, gone: &[ToolId]) -> Self {
         match &self.0 {
             Form::Copied(copied) => {
-                let gone = gone.iter().filter_map(|id| catalog.get(id)).map(|entry| deferred_ref(entry, None));
+                let gone =
+                    gone.iter().filter_map(|id| catalog.get(id)).map(|entry| deferred_ref(entry, Deferral::Discover));
                 Self(Form::Copied(Box::new(copied.after_unloading(gone.collect()))))
             }
             Form::Live(live) => Self(Form::Live(Box::new(live.after_unloading(gone)))),

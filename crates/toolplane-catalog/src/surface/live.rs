@@ -3,6 +3,7 @@
 //! It holds no list of tools. Which tools it shows, and how, is judged from the catalog when somebody asks: by groups of
 //! tools with the same traits, and one by one for the few that the surface itself names.
 
+mod budget;
 mod judge;
 mod lists;
 mod record;
@@ -17,11 +18,15 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
 use toolplane_records::time::Timestamp;
 
+pub(super) use self::budget::Room;
+pub(crate) use self::judge::Deferral;
 pub(super) use self::judge::Place;
 pub use self::record::select;
 use self::steps::Step;
+use super::budget::{Account, Unloaded};
 use super::choosing::{Choosing, ToolChoice};
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
+use super::load::Loading;
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
 use super::selection::Selection;
@@ -81,6 +86,9 @@ pub struct LiveSurface {
     unloaded: BTreeSet<ToolId>,
     /// What it was extended by since.
     added: Arc<Added>,
+    /// What it has loaded within its budget; nothing where it was made without one. Where it has one, no rule loads a tool by itself: all that
+    /// is loaded is in `loads`.
+    account: Option<Account>,
     /// How often the surface itself was changed; 1 when it is made.
     changes: u64,
     /// What it was before the last of these changes, the oldest first.
@@ -102,6 +110,8 @@ struct Stored {
     unloaded: BTreeSet<ToolId>,
     #[serde(default, skip_serializing_if = "nothing")]
     added: Arc<Added>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     steps: Vec<Step>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,22 +127,23 @@ pub(super) const FORM: u32 = 2;
 
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
-        let Stored { form: _, made, changes, loads, unloaded, added, steps, noted } = stored;
+        let Stored { form: _, made, changes, loads, unloaded, added, account, steps, noted } = stored;
         let selection = Arc::new(made.request.selection());
         let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
-        Self { made, selection, loads, places, unloaded, added, changes, steps, noted }
+        Self { made, selection, loads, places, unloaded, added, account, changes, steps, noted }
     }
 }
 
 impl From<LiveSurface> for Stored {
     fn from(surface: LiveSurface) -> Self {
-        let LiveSurface { made, loads, unloaded, added, changes, steps, noted, .. } = surface;
-        Self { form: FORM, made, changes, loads, unloaded, added, steps, noted }
+        let LiveSurface { made, loads, unloaded, added, account, changes, steps, noted, .. } = surface;
+        Self { form: FORM, made, changes, loads, unloaded, added, account, steps, noted }
     }
 }
 
 impl LiveSurface {
-    /// Makes the surface `request` asks for.
+    /// Makes the surface `request` asks for. Where it has a budget, nothing is loaded before
+    /// [`loaded_within_budget`](Self::loaded_within_budget).
     ///
     /// # Errors
     ///
@@ -176,6 +187,7 @@ impl LiveSurface {
             loads: Vec::new(),
             unloaded: BTreeSet::new(),
             added: Arc::default(),
+            account: None,
             steps: Vec::new(),
             noted: Some(catalog.revision()),
         });
@@ -187,7 +199,9 @@ impl LiveSurface {
             DeferPolicy::All => true,
             DeferPolicy::None => false,
         };
-        Ok(surface.with(|made| made.crowded = crowded))
+        let budget = surface.made.request.budget;
+        let account = (!budget.is_none()).then(|| Account::of(budget));
+        Ok(Self { account, ..surface.with(|made| made.crowded = crowded) })
     }
 
     /// The same surface with what the caller said of the model exactly as it was given.
@@ -269,20 +283,24 @@ impl LiveSurface {
             + self.added.len()
     }
 
-    /// The surface after these tools were loaded; one that was loaded before is known by its new declaration, at its place.
-    pub(super) fn after_loading(&self, fresh: Vec<LoadedTool>) -> Self {
-        if fresh.is_empty() {
+    /// The surface after these tools were loaded and those were unloaded for them; one that was loaded before is known by its new declaration,
+    /// at its place.
+    pub(super) fn after_loading(&self, loading: &Loading) -> Self {
+        if loading.is_nothing() {
             return self.clone();
         }
         let (mut loads, mut unloaded) = (self.loads.clone(), self.unloaded.clone());
-        for tool in fresh {
+        for tool in &loading.fresh {
             unloaded.remove(&tool.tool_id);
             match self.places.get(&tool.tool_id).and_then(|at| loads.get_mut(*at)) {
-                Some(known) => *known = tool,
-                None => loads.push(tool),
+                Some(known) => known.clone_from(tool),
+                None => loads.push(tool.clone()),
             }
         }
-        self.changed(loads, unloaded, Arc::clone(&self.added))
+        let gone: BTreeSet<&ToolId> = loading.unloaded.iter().map(|Unloaded { tool_id, .. }| tool_id).collect();
+        loads.retain(|tool| !gone.contains(&tool.tool_id));
+        let account = loading.account.clone().or_else(|| self.account.clone());
+        self.changed(loads, unloaded, Arc::clone(&self.added), account)
     }
 
     /// The surface with what is asked for, deferred, that it was not made for; nothing when it has all of that.
@@ -312,7 +330,7 @@ impl LiveSurface {
         if added.len() > MAX_ADDED {
             return Err(NotExtended::Full { most: MAX_ADDED });
         }
-        Ok(Some(self.changed(self.loads.clone(), self.unloaded.clone(), Arc::new(added))))
+        Ok(Some(self.changed(self.loads.clone(), self.unloaded.clone(), Arc::new(added), self.account.clone())))
     }
 
     /// The surface after these tools were unloaded.
@@ -323,13 +341,23 @@ impl LiveSurface {
         let (mut loads, mut unloaded) = (self.loads.clone(), self.unloaded.clone());
         unloaded.extend(gone.iter().cloned());
         loads.retain(|tool| !unloaded.contains(&tool.tool_id));
-        self.changed(loads, unloaded, Arc::clone(&self.added))
+        let mut account = self.account.clone();
+        if let Some(account) = &mut account {
+            gone.iter().for_each(|id| account.take(id, false));
+        }
+        self.changed(loads, unloaded, Arc::clone(&self.added), account)
     }
 
-    fn changed(&self, loads: Vec<LoadedTool>, unloaded: BTreeSet<ToolId>, added: Arc<Added>) -> Self {
+    fn changed(
+        &self,
+        loads: Vec<LoadedTool>,
+        unloaded: BTreeSet<ToolId>,
+        added: Arc<Added>,
+        account: Option<Account>,
+    ) -> Self {
         let (made, changes) = (Arc::clone(&self.made), self.changes.saturating_add(1));
         let (steps, noted) = (Vec::new(), self.noted);
-        let mut after = Stored { form: FORM, made, changes, loads, unloaded, added, steps, noted };
+        let mut after = Stored { form: FORM, made, changes, loads, unloaded, added, account, steps, noted };
         after.steps = steps::after(self, &after);
         Self::from(after)
     }

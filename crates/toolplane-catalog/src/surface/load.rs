@@ -7,10 +7,32 @@ use toolplane_records::surface::{HiddenTool, LoadedTool};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::LoadingState;
 
+use super::budget::{Account, Counting, Shortage, Unloaded};
 use super::indexed::IndexedSurface;
+use super::live::Room;
 use super::record::loaded_now;
 use super::resolve::{Resolution, resolve};
 use crate::catalog::{Catalog, CatalogEntry};
+
+/// What a request to load changes, and what it says of each name.
+#[derive(Clone, Debug, Default)]
+pub struct Loading {
+    /// What is to be loaded, in order.
+    pub fresh: Vec<LoadedTool>,
+    /// What is unloaded for it, where there is a budget.
+    pub unloaded: Vec<Unloaded>,
+    /// The outcome for each name.
+    pub outcomes: Vec<(String, LoadOutcome)>,
+    /// The budget after that.
+    pub(super) account: Option<Account>,
+}
+
+impl Loading {
+    /// Whether the surface stays what it is.
+    pub fn is_nothing(&self) -> bool {
+        self.fresh.is_empty() && self.account.is_none()
+    }
+}
 
 /// The outcome for one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +50,13 @@ pub enum LoadOutcome {
     },
     /// The tool may not be used in this surface.
     Hidden(HiddenTool),
+    /// The tool does not fit into the budget of the surface.
+    NoRoom {
+        /// The tool.
+        tool_id: ToolId,
+        /// What there is too little of.
+        shortage: Shortage,
+    },
     /// No tool has that name.
     Unknown,
 }
@@ -37,21 +66,37 @@ pub enum LoadOutcome {
 /// Gives back what is to be loaded, in order, and the outcome for each name; [`IndexedSurface::after_loading`] is the surface with
 /// it. A tool that was declared anew since it was loaded is loaded again. Names that cannot be loaded do not keep others
 /// from being loaded.
+///
+/// Within a budget the least used tools are unloaded for those that are asked for; never one that is asked for too, nor one that the maker
+/// of the surface named in `load` or its owner wants `always_load`ed. A tool that does not fit all the same is not loaded.
 pub fn load(
     surface: &IndexedSurface,
     catalog: &Catalog,
     names: &[String],
     now: Timestamp,
-) -> (Vec<LoadedTool>, Vec<(String, LoadOutcome)>) {
+    counting: &Counting<'_>,
+) -> Loading {
+    let mut room = surface.room(catalog, counting);
+    for name in room.is_some().then_some(names).into_iter().flatten() {
+        if let Resolution::Callable(entry) | Resolution::Changed(entry, _) = resolve(surface, catalog, name, None)
+            && let Some(room) = &mut room
+        {
+            room.keep(entry.tool_id(), now);
+        }
+    }
     let mut fresh: Vec<LoadedTool> = Vec::new();
     let mut taken: HashSet<ToolId> = HashSet::new();
     let mut outcomes = Vec::with_capacity(names.len());
     for name in names {
         let mut take = |entry: &CatalogEntry| {
             let id = entry.tool_id().clone();
-            if !taken.insert(id.clone()) {
+            if taken.contains(&id) {
                 return LoadOutcome::AlreadyLoaded(id);
             }
+            if let Some(Err(shortage)) = room.as_mut().map(|room| room.take(entry, now)) {
+                return LoadOutcome::NoRoom { tool_id: id, shortage };
+            }
+            taken.insert(id.clone());
             fresh.push(loaded_now(entry, now));
             LoadOutcome::Loaded(id)
         };
@@ -72,7 +117,8 @@ pub fn load(
         };
         outcomes.push((name.clone(), outcome));
     }
-    (fresh, outcomes)
+    let (account, unloaded) = room.filter(|_| !fresh.is_empty()).map(Room::leave).unzip();
+    Loading { fresh, unloaded: unloaded.unwrap_or_default(), outcomes, account }
 }
 
 /// The tools behind `names`, each given as in [`resolve`], that are loaded; [`IndexedSurface::after_unloading`] is the surface

@@ -10,6 +10,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, ToolKind};
 
 use super::extend::Added;
+use super::live::Deferral;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest};
 use crate::catalog::CatalogEntry;
 use crate::filter::Criteria;
@@ -25,14 +26,18 @@ pub(super) fn loaded_now(entry: &CatalogEntry, now: Timestamp) -> LoadedTool {
     }
 }
 
-/// The tool as a reference without its schema. With `pending`, its provider is still connecting.
-pub(crate) fn deferred_ref(entry: &CatalogEntry, pending: Option<&str>) -> DeferredToolRef {
+/// Why a tool is deferred that does not fit into the budget.
+pub(super) const FOR_BUDGET: &str = "budget";
+
+/// The tool as a reference without its schema.
+pub(crate) fn deferred_ref(entry: &CatalogEntry, why: Deferral<'_>) -> DeferredToolRef {
     let registration = entry.tool.registration();
     let declaration = &registration.declaration;
     let mapping = declaration.external_mappings.first();
-    let reason = match pending {
-        Some(provider) => format!("waits for the provider `{provider}`"),
-        None => HiddenReason::DeferredUntilDiscovered.as_str().to_owned(),
+    let (reason, pending) = match why {
+        Deferral::Provider(provider) => (format!("waits for the provider `{provider}`"), Some(provider)),
+        Deferral::Discover => (HiddenReason::DeferredUntilDiscovered.as_str().to_owned(), None),
+        Deferral::Budget => (FOR_BUDGET.to_owned(), None),
     };
     DeferredToolRef {
         schema_version: toolplane_records::schema_version(),
@@ -130,5 +135,6 @@ pub(super) fn head(
         moment: String::new(),
         pinned: request.pinned,
         outdated: None,
+        budget: None,
     }
 }

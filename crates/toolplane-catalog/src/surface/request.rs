@@ -8,6 +8,7 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ArgumentMode, SurfaceScope};
 
+use super::budget::Budget;
 use super::selection::Selection;
 use crate::filter::Criteria;
 
@@ -106,6 +107,9 @@ pub struct SurfaceRequest {
     /// Loading or deferring.
     #[serde(default)]
     pub defer: DeferPolicy,
+    /// What may be loaded at once. It is stronger than everything that loads tools.
+    #[serde(default, skip_serializing_if = "Budget::is_none")]
+    pub budget: Budget,
     /// Credentials that are available.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub credentials: BTreeSet<String>,
@@ -162,6 +166,7 @@ impl SurfaceRequest {
             load: Vec::new(),
             blocked: Vec::new(),
             defer: DeferPolicy::default(),
+            budget: Budget::default(),
             credentials: BTreeSet::new(),
             feature_gates: BTreeSet::new(),
             pinned: false,

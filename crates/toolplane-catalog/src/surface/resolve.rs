@@ -4,6 +4,7 @@ use toolplane_records::payload::Digest;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool};
 
 use super::indexed::IndexedSurface;
+use super::live::Deferral;
 use super::record::deferred_ref;
 use super::visibility::Hiding;
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
@@ -45,7 +46,7 @@ pub fn resolve<'a>(
             Drift::None => Resolution::Callable(entry),
             drift => Resolution::Changed(entry, drift),
         },
-        (Availability::Deferred(provider), _) => Resolution::NotLoaded(Box::new(deferred_ref(entry, provider))),
+        (Availability::Deferred(why), _) => Resolution::NotLoaded(Box::new(deferred_ref(entry, why))),
         (Availability::Hidden(Hiding::Blocked, tool), _) => Resolution::Blocked(tool),
         (Availability::Hidden(Hiding::Excluded, tool), _) => Resolution::Excluded(tool),
     }
@@ -57,8 +58,7 @@ pub(crate) enum Availability<'s> {
     Loaded,
     /// Loaded, and its schema changed since.
     Stale(Drift),
-    /// To be discovered, or waiting for this provider.
-    Deferred(Option<&'s str>),
+    Deferred(Deferral<'s>),
     Hidden(Hiding, HiddenTool),
 }
 

@@ -1,5 +1,6 @@
 //! Surfaces: every tool is on one list, every hidden one says why, and nothing unseen can be called.
 
+mod budget;
 mod choosing;
 mod live;
 mod meant;
@@ -16,11 +17,19 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ArgumentMode, HiddenReason, LoadingState, SurfaceScope};
 
 use super::*;
-use crate::catalog::{Catalog, Lookup};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::fixtures::{catalog, registration, tool, tool_json, tool_with};
 use crate::history::Drift;
 use crate::registration::Registration;
 use crate::similar::Effort;
+
+/// A tool takes as many tokens as its description has words, and as many bytes as that has.
+const COUNTING: Counting<'static> = Counting { size: &size, used: &|_| None };
+
+fn size(entry: &CatalogEntry) -> Amount {
+    let told = &entry.tool.registration().declaration.description;
+    Amount::of_tool(told.split(' ').count() as u64, told.len() as u64)
+}
 
 fn request() -> SurfaceRequest {
     SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Session)
@@ -58,8 +67,8 @@ fn resolve<'a>(surface: &Shown, catalog: &'a Catalog, name: &str) -> Resolution<
 }
 
 fn load(surface: &Shown, catalog: &Catalog, names: &[String], now: Timestamp) -> (Shown, Vec<(String, LoadOutcome)>) {
-    let (fresh, outcomes) = super::load(&surface.indexed, catalog, names, now);
-    (Shown::of(surface.indexed.after_loading(fresh), catalog), outcomes)
+    let loading = super::load(&surface.indexed, catalog, names, now, &COUNTING);
+    (Shown::of(surface.indexed.after_loading(&loading), catalog), loading.outcomes)
 }
 
 fn unload(surface: &Shown, catalog: &Catalog, names: &[String]) -> (Shown, Vec<ToolId>) {
@@ -69,7 +78,7 @@ fn unload(surface: &Shown, catalog: &Catalog, names: &[String]) -> (Shown, Vec<T
 
 fn make(catalog: &Catalog, request: &SurfaceRequest) -> Shown {
     let made = LiveSurface::make(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000));
-    Shown::of(made.unwrap().into(), catalog)
+    Shown::of(made.unwrap().loaded_within_budget(catalog, &COUNTING).into(), catalog)
 }
 
 fn names(surface: &ToolSurface) -> (Vec<&str>, Vec<&str>) {

@@ -126,6 +126,7 @@ impl From<&records::ToolSurface> for v1::ToolSurface {
             moment: record.moment.clone(),
             pinned: record.pinned,
             outdated: field::out(&record.outdated),
+            budget: field::out(&record.budget),
         }
     }
 }
@@ -168,7 +169,52 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
             moment: message.moment,
             pinned: message.pinned,
             outdated: field::optional("outdated", message.outdated)?,
+            budget: field::optional("budget", message.budget)?,
         })
+    }
+}
+
+impl From<&records::SurfaceBudget> for v1::SurfaceBudgetUse {
+    fn from(record: &records::SurfaceBudget) -> Self {
+        let records::SurfaceBudget { max_tools, max_schema_tokens, max_schema_bytes, .. } = *record;
+        let tools = record.deferred_tools.iter();
+        let tools = tools.map(|tool| v1::BudgetTool { tool_id: tool.tool_id.to_string(), name: tool.name.clone() });
+        Self {
+            budget: Some(v1::SurfaceBudget { max_tools, max_schema_tokens, max_schema_bytes }),
+            tools: record.tools,
+            schema_tokens: record.schema_tokens,
+            schema_bytes: record.schema_bytes,
+            deferred: record.deferred,
+            deferred_tools: tools.collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::SurfaceBudgetUse> for records::SurfaceBudget {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::SurfaceBudgetUse) -> Result<Self, ConvertError> {
+        let v1::SurfaceBudget { max_tools, max_schema_tokens, max_schema_bytes } = message.budget.unwrap_or_default();
+        let v1::SurfaceBudgetUse { tools, schema_tokens, schema_bytes, deferred, deferred_tools, .. } = message;
+        Ok(Self {
+            max_tools,
+            max_schema_tokens,
+            max_schema_bytes,
+            tools,
+            schema_tokens,
+            schema_bytes,
+            deferred,
+            deferred_tools: field::list("deferred_tools", deferred_tools)?,
+        })
+    }
+}
+
+impl TryFrom<v1::BudgetTool> for records::BudgetTool {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::BudgetTool) -> Result<Self, ConvertError> {
+        let v1::BudgetTool { tool_id, name } = message;
+        Ok(Self { tool_id: field::id("tool_id", &tool_id)?, name })
     }
 }
 

@@ -2667,7 +2667,7 @@ pub struct DeferredToolRef {
     /// How far the tool is from being callable.
     #[prost(enumeration = "LoadingState", tag = "8")]
     pub loading_state: i32,
-    /// Why it is deferred.
+    /// Why it is deferred: `budget` where it does not fit into the budget of the surface; open vocabulary.
     #[prost(string, tag = "9")]
     pub reason: ::prost::alloc::string::String,
     /// The provider still connecting, when one is.
@@ -14896,6 +14896,55 @@ pub struct ToolSurface {
     /// What a pinned surface would show otherwise if it followed its catalog; absent where that is nothing, and in lists of surfaces.
     #[prost(message, optional, tag = "26")]
     pub outdated: ::core::option::Option<SurfaceOutdated>,
+    /// What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces.
+    #[prost(message, optional, tag = "27")]
+    pub budget: ::core::option::Option<SurfaceBudgetUse>,
+}
+/// What a surface may have loaded at once; 0 is no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SurfaceBudget {
+    /// Most tools; there are never more than 1000 within a budget.
+    #[prost(uint64, tag = "1")]
+    pub max_tools: u64,
+    /// Most tokens of what a model is told of them (name, description and input schema), estimated as `ListToolCards` does.
+    #[prost(uint64, tag = "2")]
+    pub max_schema_tokens: u64,
+    /// Most bytes of that.
+    #[prost(uint64, tag = "3")]
+    pub max_schema_bytes: u64,
+}
+/// What a surface has loaded of its budget. A tool counts as it was when it was loaded: one that is declared with another schema has to be loaded
+/// again, and counts anew then.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SurfaceBudgetUse {
+    /// The budget.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<SurfaceBudget>,
+    /// Loaded tools.
+    #[prost(uint64, tag = "2")]
+    pub tools: u64,
+    /// Tokens of what a model is told of them, estimated.
+    #[prost(uint64, tag = "3")]
+    pub schema_tokens: u64,
+    /// Bytes of that.
+    #[prost(uint64, tag = "4")]
+    pub schema_bytes: u64,
+    /// How many tools are deferred because they do not fit beside these: they would be loaded, or were unloaded for others.
+    #[prost(uint64, tag = "5")]
+    pub deferred: u64,
+    /// The first of them, at most 20: those that were unloaded last, then by id.
+    #[prost(message, repeated, tag = "6")]
+    pub deferred_tools: ::prost::alloc::vec::Vec<BudgetTool>,
+}
+/// A tool that is deferred because it does not fit into a budget.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BudgetTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
 }
 /// What a pinned surface misses.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15248,6 +15297,11 @@ pub struct CreateSurfaceRequest {
     /// Tools of one of these kinds, e.g. `shell_command`.
     #[prost(string, repeated, tag = "27")]
     pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What may be loaded at once; the server's own where it is absent, none where all its bounds are 0. First `load` is loaded, in its order,
+    /// then tools that say `always_load`, then what the policy loads, by id, as far as it fits; the rest is deferred with the reason `budget`.
+    /// What comes later, or is declared anew, takes nothing of it before it is loaded.
+    #[prost(message, optional, tag = "28")]
+    pub budget: ::core::option::Option<SurfaceBudget>,
 }
 /// The new surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15323,6 +15377,10 @@ pub struct ExtendSurfaceRequest {
     /// Tools of one of these kinds.
     #[prost(string, repeated, tag = "9")]
     pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Another budget, instead of the one it has: the least used tools are unloaded until what is loaded fits. At least one bound must not be 0. A
+    /// surface that was made without a budget gets none.
+    #[prost(message, optional, tag = "10")]
+    pub budget: ::core::option::Option<SurfaceBudget>,
 }
 /// The surface with what was added.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15336,6 +15394,9 @@ pub struct ExtendSurfaceResponse {
     /// Why those of `load` that are not loaded cannot be: retired, blocked, their provider is away, ...
     #[prost(message, repeated, tag = "3")]
     pub not_loaded: ::prost::alloc::vec::Vec<LoadOutcome>,
+    /// What was unloaded for the budget.
+    #[prost(message, repeated, tag = "4")]
+    pub unloaded: ::prost::alloc::vec::Vec<UnloadedTool>,
 }
 /// Asks to delete a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15446,10 +15507,11 @@ pub struct SurfaceToolChange {
     /// What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did.
     #[prost(string, tag = "9")]
     pub changed: ::prost::alloc::string::String,
-    /// Why it was removed, machine-readable; open vocabulary.
+    /// Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others; open
+    /// vocabulary.
     #[prost(string, tag = "10")]
     pub reason: ::prost::alloc::string::String,
-    /// The same as an enum.
+    /// The same as an enum; unspecified for `budget`.
     #[prost(enumeration = "HiddenReason", tag = "11")]
     pub reason_code: i32,
     /// The same for people.
@@ -15649,6 +15711,45 @@ pub struct LoadToolsResponse {
     /// The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`).
     #[prost(string, tag = "8")]
     pub moment: ::prost::alloc::string::String,
+    /// What was unloaded for the budget of the surface: the least used of its tools. They are found and loaded again like any other.
+    #[prost(message, repeated, tag = "3")]
+    pub unloaded: ::prost::alloc::vec::Vec<UnloadedTool>,
+}
+/// A tool that was unloaded so that others fit into the budget.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnloadedTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Why: `budget`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// The tokens it had of the budget.
+    #[prost(uint64, tag = "4")]
+    pub schema_tokens: u64,
+    /// The bytes it had of it.
+    #[prost(uint64, tag = "5")]
+    pub schema_bytes: u64,
+}
+/// What a tool lacks of a budget to be loaded.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BudgetShortage {
+    /// The bound, e.g. `max_schema_tokens`.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// What the tool needs of it.
+    #[prost(uint64, tag = "2")]
+    pub need: u64,
+    /// What can be freed for it; the rest is taken by tools that stay loaded: those of the same request, those the surface was made to `load`, and
+    /// those that say `always_load`.
+    #[prost(uint64, tag = "3")]
+    pub free: u64,
+    /// All of it.
+    #[prost(uint64, tag = "4")]
+    pub budget: u64,
 }
 /// The outcome for one name.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -16019,6 +16120,9 @@ pub struct NotCallable {
     /// What the caller of it is told, where it is its provider that keeps it from being called.
     #[prost(message, optional, tag = "7")]
     pub error: ::core::option::Option<ToolError>,
+    /// What it lacks of the budget, where it was to be loaded and does not fit; `reason` is `budget`.
+    #[prost(message, optional, tag = "8")]
+    pub shortage: ::core::option::Option<BudgetShortage>,
 }
 /// Asks for the events of a tool, of a surface or of a provider.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -9,6 +9,8 @@ use super::{ConfigError, MeaningConfig, PeersConfig, RerankerConfig};
 
 /// What is learned may count for so long.
 const MAX_HALF_LIFE_DAYS: u32 = 3_650;
+/// Most tools that are loaded within a budget.
+const MAX_LOADED: u32 = 1_000;
 
 /// The surface role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,8 @@ const MAX_HALF_LIFE_DAYS: u32 = 3_650;
 pub struct SurfaceConfig {
     /// A surface of more tools than this defers those not asked for by name.
     pub defer_threshold: u32,
+    /// What a surface may have loaded at once, unless its request says otherwise.
+    pub budget: BudgetConfig,
     /// Tool files (JSON or TOML) registered at start.
     pub declarations: Vec<PathBuf>,
     /// Surfaces that nobody used for so many days (called, searched, loaded, read or followed) are deleted; never when 0.
@@ -30,6 +34,10 @@ pub struct SurfaceConfig {
 impl SurfaceConfig {
     /// Checks this section beside the credentials it may name, and what is said of peers; the first broken rule is reported.
     pub(super) fn check(&self, credentials: &[CredentialConfig], peers: &PeersConfig) -> Result<(), ConfigError> {
+        if self.budget.max_tools > MAX_LOADED {
+            let rule = format!("`{}` is not between 0 and {MAX_LOADED}", self.budget.max_tools);
+            return Err(ConfigError::value("surface.budget.max_tools", rule));
+        }
         let broken = |key: String, rule| ConfigError::value(&format!("surface.search.{key}"), rule);
         let days = self.search.learning.half_life_days;
         if !(1..=MAX_HALF_LIFE_DAYS).contains(&days) {
@@ -41,6 +49,19 @@ impl SurfaceConfig {
         let reranker = self.search.reranker.check(peers.ca_file.is_some());
         reranker.map_err(|(key, rule)| broken(format!("reranker.{key}"), rule))
     }
+}
+
+/// What a surface may have loaded at once; a bound of 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetConfig {
+    /// Tools, at most 1000.
+    pub max_tools: u32,
+    /// Tokens of what a model is told of them, estimated.
+    pub max_schema_tokens: u64,
+    /// Bytes of that.
+    pub max_schema_bytes: u64,
 }
 
 /// How tools are searched.
@@ -101,6 +122,7 @@ impl Default for SurfaceConfig {
     fn default() -> Self {
         Self {
             defer_threshold: 30,
+            budget: BudgetConfig::default(),
             declarations: Vec::new(),
             unused_surface_days: 90,
             synonyms: Vec::new(),

@@ -32,12 +32,12 @@ from toolplane.errors import (
 from toolplane.questions import DECLINE, Approval, Approve, Deny, Question
 from toolplane.results import Block, CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import Card, Export, Found, Mapped, Matches, SurfaceChange, Synonyms, Tool, ToolChange
+from toolplane.tools import Card, Export, Found, LoadedTools, Mapped, Matches, SurfaceChange, Synonyms, Tool, ToolChange, Unloaded
 from toolplane.worker import Artifact, Canceled, Context, Declined, File, Output, ToolFailure, Worker
 
 __all__ = [
     "AnswerRefused", "DECLINE", "Approval", "Approve", "Artifact", "AsyncToolplane", "BatchCall", "Block", "CallSettings", "CallState", "Canceled", "Card",
-    "Connection", "Context", "Declined", "Deny", "Event", "Export", "File", "Found", "InvalidArguments", "Kept", "Mapped", "Matches", "OutcomeUnknown", "Output",
+    "Connection", "Context", "Declined", "Deny", "Event", "Export", "File", "Found", "InvalidArguments", "Kept", "LoadedTools", "Mapped", "Matches", "OutcomeUnknown", "Output",
     "PermissionDenied", "Question", "RequestRefused", "Result", "SelectionWarning", "SetupError", "SurfaceChange", "Synonyms", "Tool", "ToolCanceled", "ToolChange",
-    "ToolError", "ToolFailure", "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Unreachable", "Violation", "WaitExpired", "Worker", "__version__",
+    "ToolError", "ToolFailure", "ToolNotFound", "ToolTimeout", "Toolplane", "ToolplaneError", "Unloaded", "Unreachable", "Violation", "WaitExpired", "Worker", "__version__",
 ]  # fmt: skip

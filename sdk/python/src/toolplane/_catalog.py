@@ -15,11 +15,26 @@ from toolplane._spec import unique_key
 from toolplane.errors import SelectionWarning
 from toolplane.results import Kept, Result
 from toolplane.settings import BatchCall
-from toolplane.tools import Card, CardList, Export, Found, Mapped, MappedCalls, Matches, SurfaceChange, Synonyms, SynonymsList, Tool
+from toolplane.tools import (
+    Card,
+    CardList,
+    Export,
+    Found,
+    LoadedTools,
+    Mapped,
+    MappedCalls,
+    Matches,
+    SurfaceChange,
+    Synonyms,
+    SynonymsList,
+    Tool,
+    Unloaded,
+)
 from toolplane.v1 import invocation_service_pb2 as invocations
 from toolplane.v1 import payload_pb2
 from toolplane.v1 import scheduler_policy_pb2
 from toolplane.v1 import search_pb2
+from toolplane.v1 import surface_pb2
 from toolplane.v1 import surface_service_pb2 as surfaces
 from toolplane.v1 import vocabulary_pb2 as words
 
@@ -123,12 +138,13 @@ class CatalogFlows:
         answer = yield from retried(_rpc.FORGET_USE, request, timeout=_TIMEOUT, retry=self._retry)
         return int(answer.words)
 
-    def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[list[Tool]]:
+    def load(self, names: Sequence[str], *, strict: bool = True) -> Flow[LoadedTools]:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""
-        tools = []
+        tools = LoadedTools()
         for at in range(0, len(names), _LOAD_AT_ONCE):
             request = surfaces.LoadToolsRequest(surface_id=self._surface, names=names[at : at + _LOAD_AT_ONCE])
             answer = yield from retried(_rpc.LOAD, request, timeout=_TIMEOUT, retry=self._retry)
+            tools.unloaded += tuple(Unloaded.of(tool) for tool in answer.unloaded)
             for outcome in answer.outcomes:
                 if outcome.HasField("loaded"):
                     tools.append(Tool.of(outcome.loaded))
@@ -210,6 +226,7 @@ class CatalogFlows:
         role: str,
         reason: str,
         pinned: bool,
+        budget: tuple[int, int, int],
         chosen: Mapping[str, Any],
     ) -> Flow[str]:
         """Makes a surface; gives its id."""
@@ -227,6 +244,7 @@ class CatalogFlows:
             producer=self._calls.context.actor or "toolplane-python",
             surface_reason=reason,
             pinned=pinned,
+            budget=_budget(budget),
             **chosen,
         )
         answer = yield from retried(_rpc.CREATE_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
@@ -238,16 +256,24 @@ class CatalogFlows:
         tools: Sequence[str],
         namespaces: Sequence[str],
         load: Sequence[str],
+        budget: tuple[int, int, int],
         chosen: Mapping[str, Any],
     ) -> Flow[None]:
         """Adds to the surface of this client."""
         request = surfaces.ExtendSurfaceRequest(
-            surface_id=self._surface, tool_refs=tools, namespaces=namespaces, load=load, **chosen
+            surface_id=self._surface,
+            tool_refs=tools,
+            namespaces=namespaces,
+            load=load,
+            budget=_budget(budget),
+            **chosen,
         )
         answer = yield from retried(_rpc.EXTEND_SURFACE, request, timeout=_TIMEOUT, retry=self._retry)
         _warn(answer.warnings)
         for one in answer.not_loaded:
             warnings.warn(f"not loaded: {one.name}: {one.failure.message}", SelectionWarning, stacklevel=2)
+        for gone in answer.unloaded:
+            warnings.warn(f"unloaded for the budget: {gone.name}", SelectionWarning, stacklevel=2)
 
     def surface_moment(self) -> Flow[str]:
         """The moment the surface of this client is at now."""
@@ -388,6 +414,13 @@ class CatalogFlows:
                     yield Close(stream)
         if digest is not None and kept.digest != f"sha256:{digest.hexdigest()}":
             raise errors.ToolplaneError(f"what was read of {kept.uri} is not what its digest says")
+
+
+def _budget(bounds: tuple[int, int, int]) -> surface_pb2.SurfaceBudget | None:
+    if not any(bounds):
+        return None
+    tools, tokens, size = bounds
+    return surface_pb2.SurfaceBudget(max_tools=tools, max_schema_tokens=tokens, max_schema_bytes=size)
 
 
 def _policy(policy: Mapping[str, Any]) -> scheduler_policy_pb2.SchedulerPolicy:

@@ -13,7 +13,7 @@ from toolplane.files import AsyncKeptFile
 from toolplane.formats.bridge import Bridge
 from toolplane.results import CallState, Event, Kept, Result
 from toolplane.settings import BatchCall, CallSettings
-from toolplane.tools import CardList, Export, Found, MappedCalls, Matches, SurfaceChange, SynonymsList, Tool
+from toolplane.tools import CardList, Export, Found, LoadedTools, MappedCalls, Matches, SurfaceChange, SynonymsList
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -208,8 +208,11 @@ class AsyncToolplane:
         """Forgets which words of searches led to a tool, or to any, by what use has taught; gives how many words."""
         return await self._driver.run(self._catalog.forget_use(name, everything))
 
-    async def load(self, *names: str) -> list[Tool]:
-        """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be."""
+    async def load(self, *names: str) -> LoadedTools:
+        """Makes deferred tools callable; gives what a model needs to call them. `ToolplaneError` when one cannot be.
+
+        In a surface with a budget the least used tools make room: `unloaded` of what it gives says which.
+        """
         return await self._driver.run(self._catalog.load(names))
 
     async def unload(self, *names: str) -> None:
@@ -230,6 +233,9 @@ class AsyncToolplane:
         role: str = "agent",
         reason: str = "",
         pinned: bool = False,
+        max_tools: int = 0,
+        max_schema_tokens: int = 0,
+        max_schema_bytes: int = 0,
         tags: Sequence[str] = (),
         capabilities: Sequence[str] = (),
         providers: Sequence[str] = (),
@@ -247,6 +253,9 @@ class AsyncToolplane:
 
         `tool_choice` and `selection_policy` are held at each call: `auto`, `required`, `none` (nothing is called) or the only tool that may be;
         and `allowed_tools`, `denied_tools`, `parallel_calls`, `require_moment`. `policy_refs` are for rules (`surface_policy:NAME`).
+
+        `max_tools`, `max_schema_tokens` and `max_schema_bytes` are its budget: so much is loaded at once, and loading more unloads the least
+        used. Where none is given, it is the server's own.
         """
         chosen = {
             "tags": tags,
@@ -257,7 +266,8 @@ class AsyncToolplane:
             "policy_refs": policy_refs,
             **choosing(tool_choice, selection_policy),
         }
-        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, chosen)))
+        budget = (max_tools, max_schema_tokens, max_schema_bytes)
+        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, budget, chosen)))
 
     def in_surface(self, surface_id: str) -> AsyncToolplane:
         """A client that calls in a surface there is. It shares this one's connection."""
@@ -276,10 +286,14 @@ class AsyncToolplane:
         providers: Sequence[str] = (),
         risk_levels: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        max_tools: int = 0,
+        max_schema_tokens: int = 0,
+        max_schema_bytes: int = 0,
     ) -> None:
         """Adds tools to the surface this client calls in, by name and by what they are (see `surface`).
 
-        What is not in `load` is there to be found and loaded.
+        What is not in `load` is there to be found and loaded. With a bound, the budget becomes another one, and the least used tools are
+        unloaded until what is loaded fits; a `SelectionWarning` says which.
         """
         chosen = {
             "tags": tags,
@@ -288,7 +302,8 @@ class AsyncToolplane:
             "risk_levels": risk_levels,
             "kinds": kinds,
         }
-        await self._driver.run(self._catalog.extend_surface(tools, namespaces, load, chosen))
+        budget = (max_tools, max_schema_tokens, max_schema_bytes)
+        await self._driver.run(self._catalog.extend_surface(tools, namespaces, load, budget, chosen))
 
     async def surface_moment(self) -> str:
         """The moment the surface this client calls in is at now. Give it with calls (`surface_moment=`) that are made by what is read after it:

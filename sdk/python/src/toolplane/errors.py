@@ -47,7 +47,8 @@ class WaitExpired(ToolplaneError):
 
 
 class SelectionWarning(UserWarning):
-    """A part of what a surface is chosen by that no tool fits now, or a tool of `load` that cannot be loaded."""
+    """A part of what a surface is chosen by that no tool fits now, a tool of `load` that cannot be loaded, or one that was unloaded for the
+    budget."""
 
 
 @dataclass(frozen=True)

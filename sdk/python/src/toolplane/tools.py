@@ -34,6 +34,28 @@ class Tool:
 
 
 @dataclass(frozen=True)
+class Unloaded:
+    """A tool that was unloaded so that others fit into the budget of the surface; `reason` is `budget`."""
+
+    name: str
+    tool_id: str
+    reason: str
+    schema_tokens: int
+    schema_bytes: int
+
+    @classmethod
+    def of(cls, message: surface_service_pb2.UnloadedTool) -> Unloaded:
+        """From its message."""
+        return cls(message.name, message.tool_id, message.reason, message.schema_tokens, message.schema_bytes)
+
+
+class LoadedTools(list[Tool]):
+    """The tools that were loaded, in their order; `unloaded` are those that made room for them."""
+
+    unloaded: tuple[Unloaded, ...] = ()
+
+
+@dataclass(frozen=True)
 class Found:
     """A tool that a search found, or that a list names. `loaded` says whether it can be called as it is.
 
@@ -214,7 +236,7 @@ class ToolChange:
 
     `kind` is `added`, `removed` or `changed`. `state` and `state_before` are `loaded`, `deferred` or empty; `digest` and `digest_before`
     name its registration. `name_before` is given where it was called otherwise. `changed` says what of its schema changed since it was
-    loaded: it must be loaded again. `reason` and `message` say why it was removed.
+    loaded: it must be loaded again. `reason` and `message` say why it was removed, or that it is deferred for the `budget`.
     """
 
     name: str

@@ -340,6 +340,15 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
   await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
   await pinned.deleteSurface();
+  const bounded = await tools.surface({ tools: [`${name}.word_count`, `${name}.echo`], defer: "all", budget: { maxTools: 1 } });
+  assert.deepEqual((await bounded.load([`${name}.echo`])).unloaded, []);
+  const { loaded, unloaded } = await bounded.load([`${name}.word_count`]);
+  assert.deepEqual(loaded.map((one) => one.name), [`${name}.word_count`]);
+  assert.deepEqual(unloaded.map(({ name: gone, reason }) => [gone, reason]), [[`${name}.echo`, "budget"]]);
+  assert.ok(unloaded[0].schemaTokens > 0);
+  await bounded.extendSurface({ budget: { maxTools: 2 } });
+  assert.deepEqual((await bounded.load([`${name}.echo`])).unloaded, []);
+  await bounded.deleteSurface();
   const warned = new Promise((told) => process.once("warning", told));
   const slip = await tools.surface({ namespaces: ["nothing_of_this_name"], kinds: ["function"] });
   assert.match((await warned).message, /no tool has the namespace/);

@@ -1,6 +1,7 @@
 //! What the handlers of the role share.
 
 use tokio_util::sync::CancellationToken;
+use toolplane_catalog::Budget;
 use toolplane_runtime::ApiError;
 
 use crate::meaning::Meaning;
@@ -15,6 +16,8 @@ pub(crate) struct SurfaceApi {
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
+    /// The budget of surfaces that are made without saying one.
+    pub(crate) budget: Budget,
     /// What questions mean, where a model is set up.
     pub(crate) meaning: Option<Meaning>,
     /// Who puts what was found into a better order.

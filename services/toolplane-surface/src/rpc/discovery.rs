@@ -44,8 +44,12 @@ pub(super) async fn load(
             Meaning::Refused(refusal) => Outcome::Failure(encode::not_callable(refusal)),
         }),
     });
-    let (surface_revision, moment) = (loaded.revision, loaded.moment.to_string());
-    Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision, moment })
+    Ok(v1::LoadToolsResponse {
+        outcomes: outcomes.collect(),
+        surface_revision: loaded.revision,
+        moment: loaded.moment.to_string(),
+        unloaded: loaded.unloaded.into_iter().map(encode::unloaded).collect(),
+    })
 }
 
 fn some_names(names: &[String]) -> Result<(), ApiError> {

@@ -1,6 +1,7 @@
 //! What this role knows, as messages.
 
 use toolplane_catalog::catalog::CatalogEntry;
+use toolplane_catalog::{Shortage, Unloaded};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{self, Word as _};
 use toolplane_proto::v1;
@@ -65,13 +66,33 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         RefusalKind::NoMoment => v1::NotCallableKind::NoMoment,
         RefusalKind::Provider => v1::NotCallableKind::Provider,
     };
+    let (reason, reason_code) = match refusal.shortage {
+        Some(_) => ("budget".to_owned(), 0),
+        None => (word::optional_text(refusal.reason), word::optional_number(refusal.reason)),
+    };
     v1::NotCallable {
         kind: kind.into(),
-        reason: word::optional_text(refusal.reason),
-        reason_code: word::optional_number(refusal.reason),
+        reason,
+        reason_code,
         message: refusal.message,
         tool_id: field::text(&refusal.tool_id),
         similar_names: refusal.similar,
         error: field::out(&refusal.error),
+        shortage: refusal.shortage.map(|Shortage { field, need, free, budget }| v1::BudgetShortage {
+            field: field.to_owned(),
+            need,
+            free,
+            budget,
+        }),
+    }
+}
+
+pub(super) fn unloaded(tool: Unloaded) -> v1::UnloadedTool {
+    v1::UnloadedTool {
+        tool_id: tool.tool_id.to_string(),
+        name: tool.name,
+        reason: "budget".to_owned(),
+        schema_tokens: tool.amount.tokens,
+        schema_bytes: tool.amount.bytes,
     }
 }

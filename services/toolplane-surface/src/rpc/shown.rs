@@ -33,6 +33,7 @@ pub(super) async fn alone(
     let most = most.min(api.max_message_bytes / 4);
     let mut told = api.registry.told(tenant, surface, None, fits(most)).await?;
     told.head.outdated = api.registry.outdated(tenant, surface);
+    told.head.budget = api.registry.budget(tenant, surface);
     Ok(within(tenant, surface, told))
 }
 

@@ -3,7 +3,8 @@
 use prost::Message as _;
 use tonic::Request;
 use toolplane_catalog::{
-    BlockedName, Choosing, DeferPolicy, Extension, IndexedSurface, ModelCapabilities, RoleConstraints, SurfaceRequest,
+    BlockedName, Budget, Choosing, DeferPolicy, Extension, IndexedSurface, MAX_LOADED, ModelCapabilities,
+    RoleConstraints, SurfaceRequest,
 };
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
@@ -28,6 +29,8 @@ const MAX_TEXT_CHARS: usize = 1_000;
 const MAX_POLICIES: usize = 32;
 /// Longest name of a policy: as long as rules have them.
 const MAX_POLICY_BYTES: usize = 128;
+/// Most tools that an answer says of that they do not fit into a budget.
+const MAX_WARNED: usize = 20;
 /// Most names and namespaces that are added at once.
 const MAX_ADDED: usize = 1_000;
 
@@ -43,8 +46,36 @@ pub(super) async fn create(
     let made = api.registry.create_surface(&wanted).await?;
     let tenant = &wanted.request.tenant;
     let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
-    let warnings = asked.warnings(api, tenant, &wanted.request.selection());
+    let mut warnings = asked.warnings(api, tenant, &wanted.request.selection());
+    warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
     Ok(v1::CreateSurfaceResponse { surface: Some(surface), warnings })
+}
+
+/// What was to be loaded by name and does not fit into the budget; and that a model cannot load what does not.
+fn beyond_budget(api: &SurfaceApi, wanted: &SurfaceRequest, made: &IndexedSurface) -> Vec<v1::SelectionWarning> {
+    let warning =
+        |field: String, message: &str| v1::SelectionWarning { field, message: message.to_owned(), similar: Vec::new() };
+    let left = api.registry.left_for_budget(&wanted.tenant, made, &wanted.load);
+    let left = left.into_iter().take(MAX_WARNED);
+    let mut told: Vec<v1::SelectionWarning> = left
+        .map(|at| warning(format!("load[{at}]"), "is deferred: it does not fit into the budget beside those before it"))
+        .collect();
+    let cannot_load = wanted.model.deferred_tools == Some(false);
+    if cannot_load && api.registry.budget(&wanted.tenant, made).is_some_and(|budget| budget.deferred > 0) {
+        let message = "defers tools, and the model cannot load any: it does not see them";
+        told.push(warning("budget".to_owned(), message));
+    }
+    told
+}
+
+/// The budget of a request, none of whose bounds may be larger than what can be loaded.
+fn budget(given: v1::SurfaceBudget) -> Result<Budget, ApiError> {
+    let v1::SurfaceBudget { max_tools, max_schema_tokens, max_schema_bytes } = given;
+    if max_tools > MAX_LOADED {
+        let rule = format!("is {max_tools}; at most {MAX_LOADED} tools can be loaded within a budget");
+        return Err(ApiError::invalid_argument("budget.max_tools", rule));
+    }
+    Ok(Budget { max_tools, max_schema_tokens, max_schema_bytes })
 }
 
 /// What is kept of a request is in every answer about its surface: it is refused before anything is made when it takes
@@ -104,6 +135,7 @@ fn read(
     }
     wanted.role = RoleConstraints { role: request.role, interactive, ..RoleConstraints::default() };
     wanted.pinned = request.pinned;
+    wanted.budget = request.budget.map_or(Ok(api.budget), budget)?;
     wanted.producer = request.producer;
     wanted.tool_refs = request.tool_refs;
     wanted.namespaces = none_empty("namespaces", request.namespaces)?;
@@ -204,15 +236,19 @@ pub(super) async fn extend(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let asked = Asked::from(&request);
-    let v1::ExtendSurfaceRequest { surface_id, tool_refs, namespaces, load, .. } = request;
+    let v1::ExtendSurfaceRequest { surface_id, tool_refs, namespaces, load, budget: given, .. } = request;
     let id = field::surface(&surface_id).map_err(of_field)?;
+    let given = given.map(budget).transpose()?;
+    if given.is_some_and(|given| given.is_none()) {
+        return Err(ApiError::invalid_argument("budget", "has no bound: one of them must not be 0"));
+    }
     let all = tool_refs.len() + load.len() + asked.len();
-    if all == 0 || all > MAX_ADDED {
+    if (all == 0 && given.is_none()) || all > MAX_ADDED {
         let rule = format!("and what else is to be added are {all} names and words; 1 to {MAX_ADDED} are allowed");
         return Err(ApiError::invalid_argument("tool_refs", rule));
     }
     let namespaces = none_empty("namespaces", namespaces)?;
-    let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load };
+    let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load, budget: given };
     let selection = by.selection();
     let (held, loaded) = api.registry.extend(tenant.clone(), id, by).await?;
     let (surface, _) = shown::alone(api, &tenant, held.view().indexed(), shown::MADE_BYTES).await?;
@@ -223,7 +259,12 @@ pub(super) async fn extend(
             Some(v1::LoadOutcome { name, outcome: Some(Outcome::Failure(encode::not_callable(why))) })
         }
     });
-    Ok(v1::ExtendSurfaceResponse { surface: Some(surface), warnings, not_loaded: not_loaded.collect() })
+    Ok(v1::ExtendSurfaceResponse {
+        surface: Some(surface),
+        warnings,
+        not_loaded: not_loaded.collect(),
+        unloaded: loaded.unloaded.into_iter().map(encode::unloaded).collect(),
+    })
 }
 
 pub(super) async fn delete(

@@ -105,10 +105,17 @@ fn change(difference: ToolDifference) -> v1::SurfaceToolChange {
         DifferenceKind::Removed => v1::SurfaceToolChangeKind::Removed,
         DifferenceKind::Changed => v1::SurfaceToolChangeKind::Changed,
     };
-    let ToolDifference { tool_id, name, before, now, stale } = difference;
+    let ToolDifference { tool_id, name, before, now, stale, for_budget } = difference;
     let hidden = match &now {
         Sight::NotShown { reason, message } => Some((*reason, message.clone())),
         _ => None,
+    };
+    let (reason, told) = match &hidden {
+        Some((reason, _)) => (reason.as_str(), ""),
+        None if for_budget => {
+            ("budget", "does not fit into the budget of the surface beside the others: load it to have it")
+        }
+        None => ("", ""),
     };
     let (before, now) = (shown(before), shown(now));
     let name_before = before.as_ref().map(|tool| tool.name.clone()).filter(|was| *was != name);
@@ -122,9 +129,9 @@ fn change(difference: ToolDifference) -> v1::SurfaceToolChange {
         name,
         name_before: name_before.unwrap_or_default(),
         changed: stale.unwrap_or_default(),
-        reason: hidden.as_ref().map(|(reason, _)| reason.as_str().to_owned()).unwrap_or_default(),
+        reason: reason.to_owned(),
         reason_code: hidden.as_ref().map_or(0, |(reason, _)| reason.number()),
-        message: hidden.map(|(_, message)| message).unwrap_or_default(),
+        message: hidden.map_or_else(|| told.to_owned(), |(_, message)| message),
     }
 }
 

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::{
-    Catalog, CatalogDifference, Extension, IndexedSurface, Lookup, NameIndex, NotExtended, load, unload,
+    Catalog, CatalogDifference, Counting, Extension, IndexedSurface, Loading, Lookup, NameIndex, NoOtherBudget,
+    NotExtended, Shortage, load, unload,
 };
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
@@ -16,6 +17,7 @@ use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, Expect, Write};
 
+use super::budget::{Spent, size};
 use super::found::Find;
 use super::{ATTEMPTS, Loaded};
 use crate::cache::Held;
@@ -33,23 +35,38 @@ struct Change {
     told: Vec<(EventClass, JsonPayload)>,
 }
 
+impl Change {
+    /// Adds a change of what it leads to.
+    fn then(&mut self, next: impl FnOnce(&IndexedSurface) -> Self) {
+        let Self { after, told } = next(&self.after);
+        self.after = after;
+        self.told.extend(told);
+    }
+}
+
 impl Registry {
     /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
     pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
-            let held = if id.is_default() {
-                registry.held(&tenant, &id).await?
-            } else {
-                let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
-                    let open = registry.open_names(&tenant, catalog, &names, now);
-                    let (fresh, _) = load(before, catalog, &open, now);
-                    Ok((!fresh.is_empty()).then(|| loading(before, catalog, fresh)))
-                };
-                registry.change_surface(&tenant, &id, decide).await?
+            let held = registry.held(&tenant, &id).await?;
+            if id.is_default() {
+                let now = registry.now().await?;
+                return Ok(registry.loaded(&tenant, &held, names, now));
+            }
+            let (uses, spent) = (held.uses(registry.now().await?), Spent::default());
+            let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
+                spent.begin();
+                let open = registry.open_names(&tenant, catalog, &names, now);
+                let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
+                let made = load(before, catalog, &open, now, &counting);
+                spent.note(&made);
+                Ok((!made.is_nothing()).then(|| loading(before, catalog, &made)))
             };
+            let held = registry.change_surface(&tenant, &id, decide).await?;
+            registry.note_uses(&tenant, &held, &names);
             let now = registry.now().await?;
-            Ok(registry.loaded(&tenant, &held, names, now))
+            Ok(spent.tell(registry.loaded(&tenant, &held, names, now)))
         })
         .await
     }
@@ -85,15 +102,35 @@ impl Registry {
         }
         let registry = self.clone();
         to_the_end(async move {
+            let held = registry.held(&tenant, &id).await?;
+            let (uses, spent) = (held.uses(registry.now().await?), Spent::default());
             let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
-                let extended = before.after_extending(catalog, &by)?;
+                spent.begin();
+                let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
+                let mut change = Change { after: IndexedSurface::clone(before), told: Vec::new() };
+                if let Some(extended) = before.after_extending(catalog, &by)? {
+                    let data = facts(&json!({ "revision": extended.revision(catalog), "extended": true }));
+                    change = Change { after: extended, told: vec![(EventClass::SurfaceUpdated, data)] };
+                }
+                if let Some(budget) = by.budget {
+                    let made = change.after.within_other_budget(catalog, budget, &counting);
+                    if let Some(made) = made.map_err(NotExtended::Budget)? {
+                        spent.note(&made);
+                        change.then(|before| loading(before, catalog, &made));
+                    }
+                }
                 let open = registry.open_names(&tenant, catalog, &by.load, now);
-                let (fresh, _) = load(extended.as_ref().unwrap_or(before), catalog, &open, now);
-                Ok((extended.is_some() || !fresh.is_empty()).then(|| extending(before, extended, catalog, fresh)))
+                let made = load(&change.after, catalog, &open, now, &counting);
+                spent.note(&made);
+                if !made.is_nothing() {
+                    change.then(|before| loading(before, catalog, &made));
+                }
+                Ok((change.after.changes() != before.changes()).then_some(change))
             };
             let held = registry.change_surface(&tenant, &id, decide).await?;
+            registry.note_uses(&tenant, &held, &by.load);
             let now = registry.now().await?;
-            let loaded = registry.loaded(&tenant, &held, by.load, now);
+            let loaded = spent.tell(registry.loaded(&tenant, &held, by.load, now));
             Ok((held, loaded))
         })
         .await
@@ -207,6 +244,14 @@ fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
             let rule = "is pinned to the tools there were when it was made: make a surface (CreateSurface)";
             ApiError::invalid_argument("surface_id", rule)
         }
+        NotExtended::Budget(NoOtherBudget::Without) => {
+            let rule = "cannot be given to a surface that was made without one: make a surface (CreateSurface)";
+            ApiError::invalid_argument("budget", rule)
+        }
+        NotExtended::Budget(NoOtherBudget::Short(Shortage { field, need, budget, .. })) => {
+            let rule = format!("is {budget}, and tools that stay loaded need {need}: unload some of them first");
+            ApiError::invalid_argument(format!("budget.{field}"), rule)
+        }
         NotExtended::Full { most } => {
             let rule = format!("would be extended by more than {most} tools and words: make a surface (CreateSurface)");
             ApiError::invalid_argument("surface_id", rule)
@@ -214,31 +259,25 @@ fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
     }
 }
 
-fn extending(
-    before: &IndexedSurface,
-    extended: Option<IndexedSurface>,
-    catalog: &Catalog,
-    fresh: Vec<LoadedTool>,
-) -> Change {
-    let Some(extended) = extended else { return loading(before, catalog, fresh) };
-    let data = facts(&json!({ "revision": extended.revision(catalog), "extended": true }));
-    let mut told = vec![(EventClass::SurfaceUpdated, data)];
-    if fresh.is_empty() {
-        return Change { after: extended, told };
-    }
-    let Change { after, told: loaded } = loading(&extended, catalog, fresh);
-    told.extend(loaded);
-    Change { after, told }
-}
-
-fn loading(before: &IndexedSurface, catalog: &Catalog, fresh: Vec<LoadedTool>) -> Change {
-    let after = before.after_loading(fresh.clone());
+/// What is loaded, and what is unloaded for the budget: told before that, since it made room.
+fn loading(before: &IndexedSurface, catalog: &Catalog, made: &Loading) -> Change {
+    let after = before.after_loading(made);
     let revision = after.revision(catalog);
-    let told = fresh.iter().map(|tool| {
+    let mut told = Vec::new();
+    let unloaded: Vec<&ToolId> = made.unloaded.iter().map(|tool| &tool.tool_id).collect();
+    if !unloaded.is_empty() || made.fresh.is_empty() {
+        let data = json!({ "revision": revision, "unloaded": unloaded, "reason": "budget" });
+        told.push((EventClass::SurfaceUpdated, facts(&data)));
+    }
+    if made.fresh.is_empty() {
+        return Change { after, told };
+    }
+    let fresh = &made.fresh;
+    told.extend(fresh.iter().map(|tool| {
         let LoadedTool { tool_id, name, digest, .. } = tool;
-        json!({ "tool_id": tool_id, "name": name, "revision": revision, "digest": digest })
-    });
-    let mut told: Vec<_> = told.map(|data| (EventClass::DeferredLoaded, facts(&data))).collect();
+        let data = json!({ "tool_id": tool_id, "name": name, "revision": revision, "digest": digest });
+        (EventClass::DeferredLoaded, facts(&data))
+    }));
     let new: Vec<&ToolId> = fresh.iter().map(|tool| &tool.tool_id).collect();
     told.push((EventClass::SurfaceUpdated, facts(&json!({ "revision": revision, "loaded": new }))));
     Change { after, told }

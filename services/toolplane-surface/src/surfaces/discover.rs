@@ -6,7 +6,8 @@ use serde_json::json;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
 use toolplane_catalog::{
-    Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, resolve, resolve_at, similar_in,
+    Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, Shortage, Unloaded, resolve, resolve_at,
+    similar_in,
 };
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
@@ -66,12 +67,15 @@ pub(crate) struct Refusal {
     pub(crate) similar: Vec<String>,
     /// What a caller is told, where it is the provider that keeps the tool from being called.
     pub(crate) error: Option<ToolError>,
+    /// What it lacks of the budget, where it was to be loaded.
+    pub(crate) shortage: Option<Shortage>,
 }
 
 impl Refusal {
     /// Of a tool that is known.
     fn of_tool(kind: RefusalKind, tool_id: &ToolId, message: String) -> Self {
-        Self { kind, reason: None, message, tool_id: Some(tool_id.clone()), similar: Vec::new(), error: None }
+        let (tool_id, similar) = (Some(tool_id.clone()), Vec::new());
+        Self { kind, reason: None, message, tool_id, similar, error: None, shortage: None }
     }
 
     pub(super) fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
@@ -113,6 +117,8 @@ pub(crate) struct Loaded {
     pub(crate) revision: u64,
     /// The moment the surface is at now.
     pub(crate) moment: Moment,
+    /// What was unloaded for the budget.
+    pub(crate) unloaded: Vec<Unloaded>,
 }
 
 impl Registry {
@@ -128,10 +134,11 @@ impl Registry {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
         let owner = self.tenant(tenant);
-        let view = match known.moment {
-            Some(moment) => self.held_at(tenant, id, moment).await?.view(),
-            None => self.held(tenant, id).await?.view(),
+        let held = match known.moment {
+            Some(moment) => self.held_at(tenant, id, moment).await?,
+            None => self.held(tenant, id).await?,
         };
+        let view = held.view();
         let (mut meaning, surface_revision, names) = {
             let catalog = owner.catalog.read();
             let meaning = match known.moment {
@@ -143,6 +150,11 @@ impl Registry {
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         let (meaning, once) = self.passed(tenant, name, meaning).await?;
+        if let Meaning::Callable(entry, _) = &meaning
+            && view.indexed().is_within_budget()
+        {
+            held.note_use_of(entry.tool_id());
+        }
         let (one_at_a_time, policy_refs) = (view.indexed().one_at_a_time(), view.indexed().policy_refs().to_vec());
         Ok(Resolved { meaning, once, one_at_a_time, policy_refs, surface_revision, catalog_revision })
     }
@@ -226,7 +238,7 @@ impl Registry {
         for (name, meaning) in &mut meanings {
             suggest(view, &similar, name, meaning, &mut effort);
         }
-        Loaded { meanings, revision, moment }
+        Loaded { meanings, revision, moment, unloaded: Vec::new() }
     }
 
     /// What names mean in a surface after they were loaded, when providers have had their say.
@@ -353,6 +365,7 @@ fn told(view: &View, resolution: Resolution<'_>, since: &str) -> Meaning {
             tool_id: None,
             similar: Vec::new(),
             error: None,
+            shortage: None,
         },
     };
     Meaning::Refused(refused)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolplane_backend::Backend;
+use toolplane_catalog::Budget;
 use toolplane_proto::v1::provider_service_client::ProviderServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
@@ -29,6 +30,7 @@ pub(crate) struct Role {
 pub(crate) fn options() -> SurfaceOptions {
     SurfaceOptions {
         defer_threshold: 20,
+        budget: Budget::default(),
         declarations: Vec::new(),
         sync_patience: Duration::from_millis(500),
         max_message_bytes: 4 * 1024 * 1024,

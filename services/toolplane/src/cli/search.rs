@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, payload_text, readable};
 use super::spelled::word;
+use super::surface::went;
 
 /// What is searched for.
 #[derive(Debug, Args)]
@@ -191,6 +192,15 @@ pub(crate) async fn load(args: LoadArgs, connection: &Connection, out: &mut Outp
             None => return Err(Failure::Answer(format!("nothing is said about `{}`", outcome.name))),
         }
     }
+    for tool in &answer.unloaded {
+        match out.json() {
+            true => out.serialized(&json!({
+                "name": tool.name, "tool_id": tool.tool_id, "state": "unloaded", "reason": tool.reason,
+                "schema_tokens": tool.schema_tokens, "schema_bytes": tool.schema_bytes,
+            }))?,
+            false => out.note(&went(tool))?,
+        }
+    }
     Ok(ending)
 }
 
@@ -245,6 +255,9 @@ fn refused(name: &str, failure: &v1::NotCallable, out: &mut Output) -> Result<()
         return out.serialized(&json!({
             "name": name, "not_callable": kind, "reason": failure.reason, "message": failure.message,
             "similar_names": failure.similar_names,
+            "shortage": failure.shortage.as_ref().map(|short| json!({
+                "field": short.field, "need": short.need, "free": short.free, "budget": short.budget,
+            })),
         }));
     }
     let near = match failure.similar_names.as_slice() {

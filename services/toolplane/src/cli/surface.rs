@@ -73,6 +73,8 @@ pub(crate) struct CreateArgs {
     /// Stay with the tools there are now; `surface show` says what it misses later.
     #[arg(long)]
     pinned: bool,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// No person can answer questions in this surface.
     #[arg(long)]
     unattended: bool,
@@ -106,6 +108,33 @@ pub(crate) struct ChosenArgs {
     kinds: Vec<String>,
 }
 
+/// What may be loaded at once. What does not fit is deferred; loading more unloads the least used.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BudgetArgs {
+    /// Most tools loaded at once.
+    #[arg(long, value_name = "TOOLS")]
+    max_tools: Option<u64>,
+    /// Most tokens of what a model is told of them, estimated.
+    #[arg(long, value_name = "TOKENS")]
+    max_schema_tokens: Option<u64>,
+    /// Most bytes of that.
+    #[arg(long, value_name = "BYTES")]
+    max_schema_bytes: Option<u64>,
+}
+
+impl BudgetArgs {
+    /// The budget, where any of it is given.
+    fn asked(&self) -> Option<v1::SurfaceBudget> {
+        let Self { max_tools, max_schema_tokens, max_schema_bytes } = self;
+        let any = max_tools.is_some() || max_schema_tokens.is_some() || max_schema_bytes.is_some();
+        any.then(|| v1::SurfaceBudget {
+            max_tools: max_tools.unwrap_or_default(),
+            max_schema_tokens: max_schema_tokens.unwrap_or_default(),
+            max_schema_bytes: max_schema_bytes.unwrap_or_default(),
+        })
+    }
+}
+
 /// What is added to a surface.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExtendArgs {
@@ -119,6 +148,8 @@ pub(crate) struct ExtendArgs {
     /// These tools, loaded at once.
     #[arg(long, value_name = "NAME")]
     load: Vec<String>,
+    #[command(flatten)]
+    budget: BudgetArgs,
 }
 
 /// Which of the other tools are deferred.
@@ -181,6 +212,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         default_tool_choice: args.choosing.choice(),
         selection_policy: args.choosing.policy(),
         policy_refs: args.choosing.policies,
+        budget: args.budget.asked(),
         ..Default::default()
     };
     let answer = connection.surfaces().create_surface(request).await?.into_inner();
@@ -262,7 +294,7 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
 }
 
 async fn extend(args: ExtendArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
-    let ExtendArgs { id, tools, chosen, load } = args;
+    let ExtendArgs { id, tools, chosen, load, budget } = args;
     let ChosenArgs { namespaces, tags, capabilities, providers, risks, kinds } = chosen;
     let request = v1::ExtendSurfaceRequest {
         surface_id: id,
@@ -274,10 +306,14 @@ async fn extend(args: ExtendArgs, connection: &Connection, out: &mut Output) -> 
         risk_levels: risks,
         kinds,
         load,
+        budget: budget.asked(),
     };
     let answer = connection.surfaces().extend_surface(request).await?.into_inner();
     print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
     warn(&answer.warnings, out)?;
+    for tool in &answer.unloaded {
+        out.note(&went(tool))?;
+    }
     for v1::LoadOutcome { name, outcome } in &answer.not_loaded {
         if let Some(Outcome::Failure(failure)) = outcome {
             out.note(&format!("not loaded: {name}: {}", failure.message))?;
@@ -331,6 +367,9 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
     if let Some(missed) = &surface.outdated {
         out.line(format!("  {}", outdated(missed)))?;
     }
+    if let Some(used) = &surface.budget {
+        out.line(format!("  {}", budget(used)))?;
+    }
     for tool in &surface.loaded_tools {
         let changed = match tool.changed.as_str() {
             "" => String::new(),
@@ -347,6 +386,33 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// What of a budget is used, and what was deferred for it, in one line.
+fn budget(used: &v1::SurfaceBudgetUse) -> String {
+    let v1::SurfaceBudgetUse { budget, tools, schema_tokens, schema_bytes, deferred, deferred_tools } = used;
+    let most = budget.unwrap_or_default();
+    let of = |had: u64, most: u64, what: &str| match most {
+        0 => format!("{had} {what}"),
+        most => format!("{had} of {most} {what}"),
+    };
+    let parts = [
+        of(*tools, most.max_tools, "tools"),
+        of(*schema_tokens, most.max_schema_tokens, "tokens"),
+        of(*schema_bytes, most.max_schema_bytes, "bytes"),
+    ];
+    let mut names: Vec<&str> = deferred_tools.iter().map(|tool| tool.name.as_str()).collect();
+    if *deferred > names.len() as u64 {
+        names.push("...");
+    }
+    let rest =
+        if *deferred == 0 { String::new() } else { format!("; {deferred} deferred for it  ({})", names.join(", ")) };
+    format!("budget: {}{rest}", parts.join(", "))
+}
+
+/// A tool that was unloaded for the budget, in one line.
+pub(crate) fn went(tool: &v1::UnloadedTool) -> String {
+    format!("unloaded for the {}, least used: {} ({} tokens)", tool.reason, tool.name, tool.schema_tokens)
 }
 
 /// What a pinned surface misses, in one line.
@@ -375,6 +441,21 @@ fn missing() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_of_a_budget_is_used_is_one_line() {
+        let mut used = v1::SurfaceBudgetUse {
+            budget: Some(v1::SurfaceBudget { max_tools: 20, max_schema_tokens: 8000, max_schema_bytes: 0 }),
+            tools: 2,
+            schema_tokens: 340,
+            schema_bytes: 1200,
+            ..Default::default()
+        };
+        assert_eq!(budget(&used), "budget: 2 of 20 tools, 340 of 8000 tokens, 1200 bytes");
+        used.deferred = 2;
+        used.deferred_tools = vec![v1::BudgetTool { tool_id: String::new(), name: "a.b".to_owned() }];
+        assert!(budget(&used).ends_with("; 2 deferred for it  (a.b, ...)"), "{}", budget(&used));
+    }
 
     #[test]
     fn what_a_surface_misses_is_one_line() {

@@ -39,8 +39,8 @@ impl CopiedSurface {
         for tool in &stored.deferred_tools {
             match catalog.get(&tool.tool_id).map(|entry| (entry, self.standing(entry))) {
                 Some((_, Availability::Hidden(hiding, tool))) => hide(&mut now, hiding, tool),
-                Some((entry, Availability::Deferred(provider))) => {
-                    now.deferred_tools.push(deferred_ref(entry, provider));
+                Some((entry, Availability::Deferred(why))) => {
+                    now.deferred_tools.push(deferred_ref(entry, why));
                 }
                 // In two lists, it counts as in the other one.
                 Some((_, Availability::Loaded | Availability::Stale(_))) => {}

@@ -27,9 +27,19 @@ pub(in crate::surface) enum Place<'s> {
     /// The surface was made for other tools.
     Outside,
     Hidden(Hidden),
-    /// To be discovered, or waiting for its provider.
-    Deferred(Option<&'s str>),
+    Deferred(Deferral<'s>),
     Loaded,
+}
+
+/// Why a tool is deferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deferral<'s> {
+    /// It is to be discovered.
+    Discover,
+    /// It waits for this provider.
+    Provider(&'s str),
+    /// It would be loaded, or was, and does not fit into the budget beside the others.
+    Budget,
 }
 
 /// What the surface says of traits.
@@ -73,13 +83,19 @@ impl LiveSurface {
         match self.verdict(entry, traits, self.by_name(id)) {
             Judged::Outside => Place::Outside,
             Judged::Hidden(why) => Place::Hidden(why),
-            Judged::Waiting(provider) => Place::Deferred(Some(provider)),
+            Judged::Waiting(provider) => Place::Deferred(Deferral::Provider(provider)),
             Judged::Deferred | Judged::Loaded { .. } if self.places.contains_key(id) => Place::Loaded,
-            Judged::Loaded { .. } if self.unloaded.contains(id) => Place::Deferred(None),
-            Judged::Deferred => Place::Deferred(None),
-            Judged::Loaded { regardless } if regardless || self.had(entry) => Place::Loaded,
-            Judged::Loaded { .. } => Place::Deferred(None),
+            Judged::Deferred | Judged::Loaded { .. } if self.went_for_budget(id) => Place::Deferred(Deferral::Budget),
+            Judged::Loaded { .. } if self.unloaded.contains(id) => Place::Deferred(Deferral::Discover),
+            Judged::Deferred => Place::Deferred(Deferral::Discover),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(),
+            Judged::Loaded { .. } => Place::Deferred(Deferral::Discover),
         }
+    }
+
+    /// Where a tool is that the rules load: where there is a budget, only what is in `loads` is loaded.
+    fn by_rule(&self) -> Place<'_> {
+        if self.account.is_some() { Place::Deferred(Deferral::Budget) } else { Place::Loaded }
     }
 
     /// Where the tool would be if the surface named it nowhere, and nobody had loaded or unloaded it.
@@ -87,15 +103,18 @@ impl LiveSurface {
         match self.verdict(entry, &entry.traits, ByName::default()) {
             Judged::Outside => Place::Outside,
             Judged::Hidden(why) => Place::Hidden(why),
-            Judged::Waiting(provider) => Place::Deferred(Some(provider)),
-            Judged::Deferred => Place::Deferred(None),
-            Judged::Loaded { regardless } if regardless || self.had(entry) => Place::Loaded,
-            Judged::Loaded { .. } => Place::Deferred(None),
+            Judged::Waiting(provider) => Place::Deferred(Deferral::Provider(provider)),
+            Judged::Deferred => Place::Deferred(Deferral::Discover),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(),
+            Judged::Loaded { .. } => Place::Deferred(Deferral::Discover),
         }
     }
 
     /// Whether the rules alone load the tool, so that it has its place among those they load.
     pub(super) fn loads_by_rule(&self, entry: &CatalogEntry) -> bool {
+        if self.account.is_some() {
+            return false;
+        }
         let id = entry.tool_id();
         match self.verdict(entry, &entry.traits, self.by_name(id)) {
             Judged::Loaded { .. } if self.unloaded.contains(id) => false,

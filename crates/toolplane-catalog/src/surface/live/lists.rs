@@ -14,6 +14,7 @@ use crate::catalog::{Catalog, CatalogEntry, Group};
 use crate::surface::record::deferred_ref;
 use crate::surface::tools::{List, Position, Shut, SurfaceCounts, SurfaceTool};
 use crate::surface::visibility::hidden_tool;
+use crate::traits::Traits;
 
 impl LiveSurface {
     /// How many tools there are of each kind.
@@ -82,9 +83,21 @@ impl LiveSurface {
         shut: Shut<'c>,
         behind: Option<&ToolId>,
     ) -> Box<dyn Iterator<Item = &'c CatalogEntry> + 'c> {
+        self.merged_of(catalog, list, shut, behind, |_| true)
+    }
+
+    /// The same of tools with such traits alone.
+    pub(super) fn merged_of<'c>(
+        &'c self,
+        catalog: &'c Catalog,
+        list: List,
+        shut: Shut<'c>,
+        behind: Option<&ToolId>,
+        only: impl Fn(&Traits) -> bool,
+    ) -> Box<dyn Iterator<Item = &'c CatalogEntry> + 'c> {
         let from = (behind.map_or(Unbounded, Excluded), Unbounded);
         let mut sources: Vec<Box<dyn Iterator<Item = &'c ToolId> + 'c>> = Vec::new();
-        for group in catalog.groups() {
+        for group in catalog.groups().filter(|group| only(group.traits())) {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
             if whole == Some(list) {
                 sources.push(Box::new(group.tools().range::<ToolId, _>(from).filter(|id| !self.is_special(id))));
@@ -98,7 +111,8 @@ impl LiveSurface {
             }
         }
         let special = self.special().into_iter().filter(|id| behind.is_none_or(|behind| *id > behind));
-        let special: Vec<&ToolId> = special.filter_map(|id| catalog.get(id)).map(CatalogEntry::tool_id).collect();
+        let special = special.filter_map(|id| catalog.get(id)).filter(|entry| only(&entry.traits));
+        let special: Vec<&ToolId> = special.map(CatalogEntry::tool_id).collect();
         sources.push(Box::new(special.into_iter()));
         Box::new(Merged::of(sources).filter_map(|id| catalog.get(id)))
     }
@@ -129,6 +143,7 @@ impl LiveSurface {
             Judged::Hidden((hiding, ..)) => (Some(hiding.into()), u64::MAX),
             _ if shut(group.traits()).is_some() => (Some(List::Blocked), u64::MAX),
             Judged::Waiting(_) | Judged::Deferred => (Some(List::Deferred), u64::MAX),
+            Judged::Loaded { .. } if self.is_within_budget() => (Some(List::Deferred), u64::MAX),
             Judged::Loaded { regardless: true } => (Some(List::Loaded), u64::MAX),
             Judged::Loaded { regardless: false } => (Some(List::Loaded), self.remembered_up_to()),
         };
@@ -163,7 +178,7 @@ impl LiveSurface {
             return (list == List::Blocked).then_some(SurfaceTool::Blocked(tool));
         }
         match (place, list) {
-            (Place::Deferred(provider), List::Deferred) => Some(SurfaceTool::Deferred(deferred_ref(entry, provider))),
+            (Place::Deferred(why), List::Deferred) => Some(SurfaceTool::Deferred(deferred_ref(entry, why))),
             (Place::Loaded, List::Loaded) => {
                 let (tool, drift) = self.loaded(entry);
                 Some(SurfaceTool::Loaded(LoadedTool { changed: drift.words(), ..tool }))

@@ -120,6 +120,7 @@ impl LiveSurface {
             loads: loads.into_values().collect(),
             unloaded,
             added: Arc::new(added),
+            account: self.account.clone(),
             noted: self.noted,
             steps: self.steps.iter().filter(|step| step.number <= changes).cloned().collect(),
         })

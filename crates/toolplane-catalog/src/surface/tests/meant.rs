@@ -49,8 +49,8 @@ fn a_schema_of_then_is_the_one_a_call_is_made_for() {
     register(&mut catalog, told);
     assert_eq!(at(&surface, &catalog, "one", then), "callable a.one", "a description is no schema");
     register(&mut catalog, taking("one", "y"));
-    let (fresh, _) = super::super::load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(5));
-    let surface = surface.after_loading(fresh);
+    let fresh = super::super::load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(5), &COUNTING);
+    let surface = surface.after_loading(&fresh);
     assert!(matches!(super::super::resolve(&surface, &catalog, "one", None), Resolution::Callable(_)));
     let refused = at(&surface, &catalog, "one", then);
     assert!(refused.starts_with("changed a.one: ") && refused.contains("`/x` is gone"), "{refused}");
@@ -96,8 +96,8 @@ fn what_came_later_what_went_and_what_is_called_otherwise_is_told() {
         assert_eq!(at(&surface, &catalog, name, then), of_then, "{name} then");
         assert_eq!(at(&surface, &catalog, name, now), of_now, "{name} now");
     }
-    let (fresh, _) = super::super::load(&surface, &catalog, &strings(&["a.new"]), Timestamp::from_millis(5));
-    let surface = surface.after_loading(fresh);
+    let fresh = super::super::load(&surface, &catalog, &strings(&["a.new"]), Timestamp::from_millis(5), &COUNTING);
+    let surface = surface.after_loading(&fresh);
     assert_eq!(at(&surface, &catalog, "a.new", then), "later a.new true");
     // What was deferred has no schema to be known by: it is what it was loaded as.
     assert_eq!(at(&surface, &catalog, "a.new", now), "callable a.new");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::budget::any_budget;
 use super::live::{any_request, any_tool, apply, retire, tagged};
 use super::*;
 use crate::filter::Criteria;
@@ -89,6 +90,7 @@ pub(super) enum Event {
     Retired(u32),
     Loaded(u32),
     Unloaded(u32),
+    OtherBudget(Budget),
     Extended(Option<u32>, Option<&'static str>),
     /// The follower goes on, with so many tools in a part.
     GoesOn(usize),
@@ -102,6 +104,7 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
         1 => (0..8u32).prop_map(Event::Retired),
         2 => (0..8u32).prop_map(Event::Loaded),
         2 => (0..8u32).prop_map(Event::Unloaded),
+        1 => any_budget().prop_map(Event::OtherBudget),
         2 => (prop::option::of(0..8u32), space).prop_map(|(tool, space)| Event::Extended(tool, space)),
         4 => (1..4usize).prop_map(Event::GoesOn),
         1 => Just(Event::Breaks),
@@ -120,15 +123,20 @@ pub(super) fn after(event: &Event, surface: &Arc<IndexedSurface>, catalog: &mut 
             }
         }
         Event::Loaded(number) => {
-            let (fresh, _) = super::super::load(surface, catalog, &name(number), Timestamp::from_millis(7));
-            if !fresh.is_empty() {
-                return Arc::new(stored(surface.after_loading(fresh)));
+            let loading = super::super::load(surface, catalog, &name(number), Timestamp::from_millis(7), &COUNTING);
+            if !loading.is_nothing() {
+                return Arc::new(stored(surface.after_loading(&loading)));
             }
         }
         Event::Unloaded(number) => {
             let gone = super::super::unload(surface, catalog, &name(number));
             if !gone.is_empty() {
                 return Arc::new(stored(surface.after_unloading(catalog, &gone)));
+            }
+        }
+        Event::OtherBudget(budget) => {
+            if let Ok(Some(loading)) = surface.within_other_budget(catalog, *budget, &COUNTING) {
+                return Arc::new(stored(surface.after_loading(&loading)));
             }
         }
         Event::Extended(tool, space) => {
@@ -157,8 +165,10 @@ proptest! {
     fn a_difference_applied_to_what_was_known_gives_what_there_is(
         before in prop::collection::vec(any_tool(), 0..8),
         request in any_request(),
+        budget in any_budget(),
         events in prop::collection::vec(any_event(), 0..40),
     ) {
+        let request = SurfaceRequest { budget, ..request };
         let mut catalog = catalog(&[]);
         apply(&mut catalog, &before);
         let mut surface = Arc::new(make(&catalog, &request).indexed);
@@ -239,8 +249,8 @@ fn a_changed_schema_is_told_until_it_is_loaded_again() {
     };
     let first = stale(watcher.next(&surface, &catalog, 9));
     assert!(matches!(&first[..], [Some(what)] if what == "it takes arguments now"), "{first:?}");
-    let (fresh, _) = super::super::load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(9));
-    let again = Arc::new(surface.after_loading(fresh));
+    let loading = super::super::load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(9), &COUNTING);
+    let again = Arc::new(surface.after_loading(&loading));
     assert_eq!(stale(watcher.next(&again, &catalog, 9)), [None]);
 }
 

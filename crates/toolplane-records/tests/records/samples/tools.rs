@@ -19,7 +19,9 @@ use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
 };
 use toolplane_records::search::{AmbiguousName, FoundTool, MatchReason, ProviderStanding, SearchResult};
-use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, OutdatedTool, SurfaceOutdated, ToolSurface};
+use toolplane_records::surface::{
+    BudgetTool, DeferredToolRef, HiddenTool, LoadedTool, OutdatedTool, SurfaceBudget, SurfaceOutdated, ToolSurface,
+};
 use toolplane_records::vocabulary::{
     AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, ProviderState, RiskLevel,
     SchemaVisibility, StartGuard, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
@@ -357,6 +359,16 @@ fn surface() -> ToolSurface {
                 name: "files.list".to_owned(),
                 change: "added".to_owned(),
             }],
+        }),
+        budget: Some(SurfaceBudget {
+            max_tools: 20,
+            max_schema_tokens: 8_000,
+            max_schema_bytes: 64_000,
+            tools: 2,
+            schema_tokens: 340,
+            schema_bytes: 1_200,
+            deferred: 1,
+            deferred_tools: vec![BudgetTool { tool_id: id("tool:files/list"), name: "files.list".to_owned() }],
         }),
     }
 }

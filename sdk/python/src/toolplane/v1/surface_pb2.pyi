@@ -41,7 +41,7 @@ class HiddenTool(_message.Message):
     def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolSurface(_message.Message):
-    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment", "pinned", "outdated")
+    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment", "pinned", "outdated", "budget")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
@@ -68,6 +68,7 @@ class ToolSurface(_message.Message):
     MOMENT_FIELD_NUMBER: _ClassVar[int]
     PINNED_FIELD_NUMBER: _ClassVar[int]
     OUTDATED_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     surface_id: str
     scope: str
@@ -94,7 +95,42 @@ class ToolSurface(_message.Message):
     moment: str
     pinned: bool
     outdated: SurfaceOutdated
-    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ..., pinned: bool = ..., outdated: _Optional[_Union[SurfaceOutdated, _Mapping]] = ...) -> None: ...
+    budget: SurfaceBudgetUse
+    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ..., pinned: bool = ..., outdated: _Optional[_Union[SurfaceOutdated, _Mapping]] = ..., budget: _Optional[_Union[SurfaceBudgetUse, _Mapping]] = ...) -> None: ...
+
+class SurfaceBudget(_message.Message):
+    __slots__ = ("max_tools", "max_schema_tokens", "max_schema_bytes")
+    MAX_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    MAX_SCHEMA_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MAX_SCHEMA_BYTES_FIELD_NUMBER: _ClassVar[int]
+    max_tools: int
+    max_schema_tokens: int
+    max_schema_bytes: int
+    def __init__(self, max_tools: _Optional[int] = ..., max_schema_tokens: _Optional[int] = ..., max_schema_bytes: _Optional[int] = ...) -> None: ...
+
+class SurfaceBudgetUse(_message.Message):
+    __slots__ = ("budget", "tools", "schema_tokens", "schema_bytes", "deferred", "deferred_tools")
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_BYTES_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    budget: SurfaceBudget
+    tools: int
+    schema_tokens: int
+    schema_bytes: int
+    deferred: int
+    deferred_tools: _containers.RepeatedCompositeFieldContainer[BudgetTool]
+    def __init__(self, budget: _Optional[_Union[SurfaceBudget, _Mapping]] = ..., tools: _Optional[int] = ..., schema_tokens: _Optional[int] = ..., schema_bytes: _Optional[int] = ..., deferred: _Optional[int] = ..., deferred_tools: _Optional[_Iterable[_Union[BudgetTool, _Mapping]]] = ...) -> None: ...
+
+class BudgetTool(_message.Message):
+    __slots__ = ("tool_id", "name")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
 
 class SurfaceOutdated(_message.Message):
     __slots__ = ("added", "removed", "changed", "more", "tools")

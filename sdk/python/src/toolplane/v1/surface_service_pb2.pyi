@@ -228,7 +228,7 @@ class BlockedName(_message.Message):
     def __init__(self, name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class CreateSurfaceRequest(_message.Message):
-    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned", "tags", "capabilities", "providers", "risk_levels", "kinds")
+    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned", "tags", "capabilities", "providers", "risk_levels", "kinds", "budget")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -256,6 +256,7 @@ class CreateSurfaceRequest(_message.Message):
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     scope: str
     scope_code: _vocabulary_pb2.SurfaceScope
@@ -283,7 +284,8 @@ class CreateSurfaceRequest(_message.Message):
     providers: _containers.RepeatedScalarFieldContainer[str]
     risk_levels: _containers.RepeatedScalarFieldContainer[str]
     kinds: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
+    budget: _surface_pb2.SurfaceBudget
+    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., budget: _Optional[_Union[_surface_pb2.SurfaceBudget, _Mapping]] = ...) -> None: ...
 
 class CreateSurfaceResponse(_message.Message):
     __slots__ = ("surface", "warnings")
@@ -320,7 +322,7 @@ class GetSurfaceResponse(_message.Message):
     def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., json: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ...) -> None: ...
 
 class ExtendSurfaceRequest(_message.Message):
-    __slots__ = ("surface_id", "tool_refs", "namespaces", "load", "tags", "capabilities", "providers", "risk_levels", "kinds")
+    __slots__ = ("surface_id", "tool_refs", "namespaces", "load", "tags", "capabilities", "providers", "risk_levels", "kinds", "budget")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_REFS_FIELD_NUMBER: _ClassVar[int]
     NAMESPACES_FIELD_NUMBER: _ClassVar[int]
@@ -330,6 +332,7 @@ class ExtendSurfaceRequest(_message.Message):
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     tool_refs: _containers.RepeatedScalarFieldContainer[str]
     namespaces: _containers.RepeatedScalarFieldContainer[str]
@@ -339,17 +342,20 @@ class ExtendSurfaceRequest(_message.Message):
     providers: _containers.RepeatedScalarFieldContainer[str]
     risk_levels: _containers.RepeatedScalarFieldContainer[str]
     kinds: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
+    budget: _surface_pb2.SurfaceBudget
+    def __init__(self, surface_id: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., budget: _Optional[_Union[_surface_pb2.SurfaceBudget, _Mapping]] = ...) -> None: ...
 
 class ExtendSurfaceResponse(_message.Message):
-    __slots__ = ("surface", "warnings", "not_loaded")
+    __slots__ = ("surface", "warnings", "not_loaded", "unloaded")
     SURFACE_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     NOT_LOADED_FIELD_NUMBER: _ClassVar[int]
+    UNLOADED_FIELD_NUMBER: _ClassVar[int]
     surface: _surface_pb2.ToolSurface
     warnings: _containers.RepeatedCompositeFieldContainer[SelectionWarning]
     not_loaded: _containers.RepeatedCompositeFieldContainer[LoadOutcome]
-    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., warnings: _Optional[_Iterable[_Union[SelectionWarning, _Mapping]]] = ..., not_loaded: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ...) -> None: ...
+    unloaded: _containers.RepeatedCompositeFieldContainer[UnloadedTool]
+    def __init__(self, surface: _Optional[_Union[_surface_pb2.ToolSurface, _Mapping]] = ..., warnings: _Optional[_Iterable[_Union[SelectionWarning, _Mapping]]] = ..., not_loaded: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., unloaded: _Optional[_Iterable[_Union[UnloadedTool, _Mapping]]] = ...) -> None: ...
 
 class DeleteSurfaceRequest(_message.Message):
     __slots__ = ("surface_id",)
@@ -570,14 +576,42 @@ class LoadToolsRequest(_message.Message):
     def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LoadToolsResponse(_message.Message):
-    __slots__ = ("outcomes", "surface_revision", "moment")
+    __slots__ = ("outcomes", "surface_revision", "moment", "unloaded")
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     SURFACE_REVISION_FIELD_NUMBER: _ClassVar[int]
     MOMENT_FIELD_NUMBER: _ClassVar[int]
+    UNLOADED_FIELD_NUMBER: _ClassVar[int]
     outcomes: _containers.RepeatedCompositeFieldContainer[LoadOutcome]
     surface_revision: int
     moment: str
-    def __init__(self, outcomes: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ..., moment: _Optional[str] = ...) -> None: ...
+    unloaded: _containers.RepeatedCompositeFieldContainer[UnloadedTool]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[LoadOutcome, _Mapping]]] = ..., surface_revision: _Optional[int] = ..., moment: _Optional[str] = ..., unloaded: _Optional[_Iterable[_Union[UnloadedTool, _Mapping]]] = ...) -> None: ...
+
+class UnloadedTool(_message.Message):
+    __slots__ = ("tool_id", "name", "reason", "schema_tokens", "schema_bytes")
+    TOOL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_BYTES_FIELD_NUMBER: _ClassVar[int]
+    tool_id: str
+    name: str
+    reason: str
+    schema_tokens: int
+    schema_bytes: int
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ..., schema_tokens: _Optional[int] = ..., schema_bytes: _Optional[int] = ...) -> None: ...
+
+class BudgetShortage(_message.Message):
+    __slots__ = ("field", "need", "free", "budget")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    NEED_FIELD_NUMBER: _ClassVar[int]
+    FREE_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    need: int
+    free: int
+    budget: int
+    def __init__(self, field: _Optional[str] = ..., need: _Optional[int] = ..., free: _Optional[int] = ..., budget: _Optional[int] = ...) -> None: ...
 
 class LoadOutcome(_message.Message):
     __slots__ = ("name", "loaded", "failure")
@@ -819,7 +853,7 @@ class ToolCard(_message.Message):
     def __init__(self, alias: _Optional[str] = ..., tool_id: _Optional[str] = ..., name: _Optional[str] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., deferred: bool = ...) -> None: ...
 
 class NotCallable(_message.Message):
-    __slots__ = ("kind", "reason", "reason_code", "message", "tool_id", "similar_names", "error")
+    __slots__ = ("kind", "reason", "reason_code", "message", "tool_id", "similar_names", "error", "shortage")
     KIND_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     REASON_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -827,6 +861,7 @@ class NotCallable(_message.Message):
     TOOL_ID_FIELD_NUMBER: _ClassVar[int]
     SIMILAR_NAMES_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    SHORTAGE_FIELD_NUMBER: _ClassVar[int]
     kind: NotCallableKind
     reason: str
     reason_code: _vocabulary_pb2.HiddenReason
@@ -834,7 +869,8 @@ class NotCallable(_message.Message):
     tool_id: str
     similar_names: _containers.RepeatedScalarFieldContainer[str]
     error: _error_pb2.ToolError
-    def __init__(self, kind: _Optional[_Union[NotCallableKind, str]] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ..., tool_id: _Optional[str] = ..., similar_names: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ...) -> None: ...
+    shortage: BudgetShortage
+    def __init__(self, kind: _Optional[_Union[NotCallableKind, str]] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ..., tool_id: _Optional[str] = ..., similar_names: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_error_pb2.ToolError, _Mapping]] = ..., shortage: _Optional[_Union[BudgetShortage, _Mapping]] = ...) -> None: ...
 
 class ListEventsRequest(_message.Message):
     __slots__ = ("tool_id", "surface_id", "provider_id", "from_seq", "limit")

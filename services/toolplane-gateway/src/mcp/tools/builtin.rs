@@ -259,7 +259,8 @@ pub(crate) async fn load(x: &Exchange, given: &RawValue) -> Result<Reply, Fault>
     let named = wanted.names.iter().map(|name| listing.named(name).map_or(name, |entry| &entry.full_name));
     let names: Vec<String> = named.cloned().collect();
     let request = v1::LoadToolsRequest { surface_id: surface, names };
-    let outcomes = x.upstream.surfaces().load_tools(request).await?.into_inner().outcomes;
+    let v1::LoadToolsResponse { outcomes, mut unloaded, .. } =
+        x.upstream.surfaces().load_tools(request).await?.into_inner();
     let (mut tools, mut failures, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
     for (asked, outcome) in wanted.names.iter().zip(outcomes) {
         match outcome.outcome {
@@ -276,10 +277,14 @@ pub(crate) async fn load(x: &Exchange, given: &RawValue) -> Result<Reply, Fault>
         }
     }
     if !loaded.is_empty() {
-        remember(x, loaded).await;
+        unloaded.extend(remember(x, loaded).await);
     }
-    let reply = found(&format!(r#"{{"tools":[{}],"failed":{}}}"#, tools.join(","), Value::from(failures)));
-    Ok(reply)
+    let names: Vec<&str> = unloaded.iter().map(|tool| listing.name_of(&tool.name)).collect();
+    let unloaded = match went(names) {
+        Some(unloaded) => format!(r#","unloaded":{unloaded}"#),
+        None => String::new(),
+    };
+    Ok(found(&format!(r#"{{"tools":[{}],"failed":{}{unloaded}}}"#, tools.join(","), Value::from(failures))))
 }
 
 fn shown(name: &str, description: &str, schema: Option<&v1::JsonPayload>) -> String {
@@ -291,8 +296,21 @@ fn shown(name: &str, description: &str, schema: Option<&v1::JsonPayload>) -> Str
     format!(r#"{{"name":{name},"description":{description},"inputSchema":{}}}"#, String::from_utf8_lossy(&schema))
 }
 
-/// Lists these tools from now on. Where that cannot be done, they can be called all the same.
-async fn remember(x: &Exchange, names: Vec<String>) {
+/// What a model is told of tools that were unloaded so that others fit; nothing where none were.
+fn went(mut names: Vec<&str>) -> Option<Value> {
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        json!({
+            "names": names,
+            "why": "only so much fits at once, and these were used least: they are not listed any more; load them again with `tool_load` \
+                    when you need them",
+        })
+    })
+}
+
+/// Lists these tools from now on; what had to go from the list for them. Where that cannot be done, they can be called all the same.
+async fn remember(x: &Exchange, names: Vec<String>) -> Vec<v1::UnloadedTool> {
     let LoadedSurface { request_id, surface_id } = loaded_surface(x);
     let make = v1::CreateSurfaceRequest {
         request_id,
@@ -308,18 +326,32 @@ async fn remember(x: &Exchange, names: Vec<String>) {
         surfaces.create_surface(make).await?;
         surfaces.load_tools(v1::LoadToolsRequest { surface_id: surface_id.clone(), names }).await
     };
-    match done.await {
-        Ok(_) if x.client.version.has_sessions() => {
-            x.notify(None, "notifications/tools/list_changed", &json!({})).await;
+    let answer = match done.await {
+        Ok(answer) => answer.into_inner(),
+        Err(status) => {
+            warn!(code = ?status.code(), "loaded tools are not listed: {}", status.message());
+            return Vec::new();
         }
-        Ok(_) => x.front.changes.changed(&surface_id),
-        Err(status) => warn!(code = ?status.code(), "loaded tools are not listed: {}", status.message()),
+    };
+    if x.client.version.has_sessions() {
+        x.notify(None, "notifications/tools/list_changed", &json!({})).await;
+    } else {
+        x.front.changes.changed(&surface_id);
     }
+    answer.unloaded
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_went_for_others_is_said_once_and_in_words() {
+        assert_eq!(went(vec![]), None);
+        let told = went(vec!["b", "a", "b"]).unwrap();
+        assert_eq!(told["names"], json!(["a", "b"]));
+        assert!(told["why"].as_str().unwrap().contains("`tool_load`"));
+    }
 
     #[test]
     fn the_tools_of_the_front_door_are_listed_where_others_are_not() {

@@ -144,7 +144,7 @@ fn line(revision: u64, change: &v1::SurfaceToolChange) -> String {
         before => format!("{} (before: {before})", change.name),
     };
     let (verb, what) = match change.kind() {
-        Kind::Added => ("added", state(change.state()).to_owned()),
+        Kind::Added => ("added", format!("{}{}", state(change.state()), for_budget(change))),
         Kind::Removed if change.message.is_empty() => ("removed", String::new()),
         Kind::Removed => ("removed", format!("{}: {}", change.reason, change.message)),
         Kind::Changed | Kind::Unspecified => ("changed", changed(change)),
@@ -163,7 +163,12 @@ fn changed(change: &v1::SurfaceToolChange) -> String {
         "" => String::new(),
         what => format!("  (its schema changed: {what}; load it again)"),
     };
-    format!("{state}{declared}{load}")
+    format!("{state}{}{declared}{load}", for_budget(change))
+}
+
+/// That a tool is deferred because it does not fit.
+fn for_budget(change: &v1::SurfaceToolChange) -> &'static str {
+    if change.reason == "budget" { " for the budget" } else { "" }
 }
 
 fn state(state: v1::SurfaceToolState) -> &'static str {

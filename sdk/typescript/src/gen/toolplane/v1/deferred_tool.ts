@@ -28,7 +28,7 @@ export interface DeferredToolRef {
   schemaVisibility: SchemaVisibility;
   /** How far the tool is from being callable. */
   loadingState: LoadingState;
-  /** Why it is deferred. */
+  /** Why it is deferred: `budget` where it does not fit into the budget of the surface; open vocabulary. */
   reason: string;
   /** The provider still connecting, when one is. */
   pendingProviderOrServer: string;

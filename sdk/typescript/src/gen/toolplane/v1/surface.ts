@@ -107,7 +107,50 @@ export interface ToolSurface {
   /** It stays with the tools there were when it was made. */
   pinned: boolean;
   /** What a pinned surface would show otherwise if it followed its catalog; absent where that is nothing, and in lists of surfaces. */
-  outdated: SurfaceOutdated | undefined;
+  outdated:
+    | SurfaceOutdated
+    | undefined;
+  /** What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces. */
+  budget: SurfaceBudgetUse | undefined;
+}
+
+/** What a surface may have loaded at once; 0 is no bound. */
+export interface SurfaceBudget {
+  /** Most tools; there are never more than 1000 within a budget. */
+  maxTools: bigint;
+  /** Most tokens of what a model is told of them (name, description and input schema), estimated as `ListToolCards` does. */
+  maxSchemaTokens: bigint;
+  /** Most bytes of that. */
+  maxSchemaBytes: bigint;
+}
+
+/**
+ * What a surface has loaded of its budget. A tool counts as it was when it was loaded: one that is declared with another schema has to be loaded
+ * again, and counts anew then.
+ */
+export interface SurfaceBudgetUse {
+  /** The budget. */
+  budget:
+    | SurfaceBudget
+    | undefined;
+  /** Loaded tools. */
+  tools: bigint;
+  /** Tokens of what a model is told of them, estimated. */
+  schemaTokens: bigint;
+  /** Bytes of that. */
+  schemaBytes: bigint;
+  /** How many tools are deferred because they do not fit beside these: they would be loaded, or were unloaded for others. */
+  deferred: bigint;
+  /** The first of them, at most 20: those that were unloaded last, then by id. */
+  deferredTools: BudgetTool[];
+}
+
+/** A tool that is deferred because it does not fit into a budget. */
+export interface BudgetTool {
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
 }
 
 /** What a pinned surface misses. */
@@ -403,6 +446,7 @@ function createBaseToolSurface(): ToolSurface {
     moment: "",
     pinned: false,
     outdated: undefined,
+    budget: undefined,
   };
 }
 
@@ -488,6 +532,9 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     }
     if (message.outdated !== undefined) {
       SurfaceOutdated.encode(message.outdated, writer.uint32(210).fork()).join();
+    }
+    if (message.budget !== undefined) {
+      SurfaceBudgetUse.encode(message.budget, writer.uint32(218).fork()).join();
     }
     return writer;
   },
@@ -713,6 +760,14 @@ export const ToolSurface: MessageFns<ToolSurface> = {
             message.outdated = SurfaceOutdated.decode(reader, reader.uint32());
             continue;
           }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.budget = SurfaceBudgetUse.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -768,6 +823,301 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     message.outdated = (object.outdated !== undefined && object.outdated !== null)
       ? SurfaceOutdated.fromPartial(object.outdated)
       : undefined;
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? SurfaceBudgetUse.fromPartial(object.budget)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSurfaceBudget(): SurfaceBudget {
+  return { maxTools: 0n, maxSchemaTokens: 0n, maxSchemaBytes: 0n };
+}
+
+export const SurfaceBudget: MessageFns<SurfaceBudget> = {
+  encode(message: SurfaceBudget, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.maxTools !== 0n) {
+      if (BigInt.asUintN(64, message.maxTools) !== message.maxTools) {
+        throw new globalThis.Error("value provided for field message.maxTools of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.maxTools);
+    }
+    if (message.maxSchemaTokens !== 0n) {
+      if (BigInt.asUintN(64, message.maxSchemaTokens) !== message.maxSchemaTokens) {
+        throw new globalThis.Error("value provided for field message.maxSchemaTokens of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.maxSchemaTokens);
+    }
+    if (message.maxSchemaBytes !== 0n) {
+      if (BigInt.asUintN(64, message.maxSchemaBytes) !== message.maxSchemaBytes) {
+        throw new globalThis.Error("value provided for field message.maxSchemaBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.maxSchemaBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SurfaceBudget {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSurfaceBudget();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.maxTools = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.maxSchemaTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxSchemaBytes = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SurfaceBudget>): SurfaceBudget {
+    return SurfaceBudget.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SurfaceBudget>): SurfaceBudget {
+    const message = createBaseSurfaceBudget();
+    message.maxTools = (object.maxTools !== undefined && object.maxTools !== null) ? BigInt(object.maxTools) : 0n;
+    message.maxSchemaTokens = (object.maxSchemaTokens !== undefined && object.maxSchemaTokens !== null)
+      ? BigInt(object.maxSchemaTokens)
+      : 0n;
+    message.maxSchemaBytes = (object.maxSchemaBytes !== undefined && object.maxSchemaBytes !== null)
+      ? BigInt(object.maxSchemaBytes)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseSurfaceBudgetUse(): SurfaceBudgetUse {
+  return { budget: undefined, tools: 0n, schemaTokens: 0n, schemaBytes: 0n, deferred: 0n, deferredTools: [] };
+}
+
+export const SurfaceBudgetUse: MessageFns<SurfaceBudgetUse> = {
+  encode(message: SurfaceBudgetUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budget !== undefined) {
+      SurfaceBudget.encode(message.budget, writer.uint32(10).fork()).join();
+    }
+    if (message.tools !== 0n) {
+      if (BigInt.asUintN(64, message.tools) !== message.tools) {
+        throw new globalThis.Error("value provided for field message.tools of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.tools);
+    }
+    if (message.schemaTokens !== 0n) {
+      if (BigInt.asUintN(64, message.schemaTokens) !== message.schemaTokens) {
+        throw new globalThis.Error("value provided for field message.schemaTokens of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.schemaTokens);
+    }
+    if (message.schemaBytes !== 0n) {
+      if (BigInt.asUintN(64, message.schemaBytes) !== message.schemaBytes) {
+        throw new globalThis.Error("value provided for field message.schemaBytes of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.schemaBytes);
+    }
+    if (message.deferred !== 0n) {
+      if (BigInt.asUintN(64, message.deferred) !== message.deferred) {
+        throw new globalThis.Error("value provided for field message.deferred of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.deferred);
+    }
+    for (const v of message.deferredTools) {
+      BudgetTool.encode(v!, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SurfaceBudgetUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSurfaceBudgetUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budget = SurfaceBudget.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tools = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.schemaTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.schemaBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.deferred = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.deferredTools.push(BudgetTool.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SurfaceBudgetUse>): SurfaceBudgetUse {
+    return SurfaceBudgetUse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SurfaceBudgetUse>): SurfaceBudgetUse {
+    const message = createBaseSurfaceBudgetUse();
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? SurfaceBudget.fromPartial(object.budget)
+      : undefined;
+    message.tools = (object.tools !== undefined && object.tools !== null) ? BigInt(object.tools) : 0n;
+    message.schemaTokens = (object.schemaTokens !== undefined && object.schemaTokens !== null)
+      ? BigInt(object.schemaTokens)
+      : 0n;
+    message.schemaBytes = (object.schemaBytes !== undefined && object.schemaBytes !== null)
+      ? BigInt(object.schemaBytes)
+      : 0n;
+    message.deferred = (object.deferred !== undefined && object.deferred !== null) ? BigInt(object.deferred) : 0n;
+    message.deferredTools = object.deferredTools?.map((e) => BudgetTool.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseBudgetTool(): BudgetTool {
+  return { toolId: "", name: "" };
+}
+
+export const BudgetTool: MessageFns<BudgetTool> = {
+  encode(message: BudgetTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BudgetTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBudgetTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BudgetTool>): BudgetTool {
+    return BudgetTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BudgetTool>): BudgetTool {
+    const message = createBaseBudgetTool();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
     return message;
   },
 };

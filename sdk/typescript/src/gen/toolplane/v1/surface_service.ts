@@ -25,7 +25,7 @@ import { Event } from "./event.js";
 import { JsonPayload } from "./payload.js";
 import { ToolRegistration } from "./registration.js";
 import { SearchResult, SynonymGroup } from "./search.js";
-import { LoadedTool, SurfaceTool, ToolSurface } from "./surface.js";
+import { LoadedTool, SurfaceBudget, SurfaceTool, ToolSurface } from "./surface.js";
 import {
   ExecutionKind,
   HiddenReason,
@@ -349,6 +349,12 @@ export interface CreateSurfaceRequest {
   riskLevels: string[];
   /** Tools of one of these kinds, e.g. `shell_command`. */
   kinds: string[];
+  /**
+   * What may be loaded at once; the server's own where it is absent, none where all its bounds are 0. First `load` is loaded, in its order,
+   * then tools that say `always_load`, then what the policy loads, by id, as far as it fits; the rest is deferred with the reason `budget`.
+   * What comes later, or is declared anew, takes nothing of it before it is loaded.
+   */
+  budget: SurfaceBudget | undefined;
 }
 
 /** The new surface. */
@@ -412,6 +418,11 @@ export interface ExtendSurfaceRequest {
   riskLevels: string[];
   /** Tools of one of these kinds. */
   kinds: string[];
+  /**
+   * Another budget, instead of the one it has: the least used tools are unloaded until what is loaded fits. At least one bound must not be 0. A
+   * surface that was made without a budget gets none.
+   */
+  budget: SurfaceBudget | undefined;
 }
 
 /** The surface with what was added. */
@@ -424,6 +435,8 @@ export interface ExtendSurfaceResponse {
   warnings: SelectionWarning[];
   /** Why those of `load` that are not loaded cannot be: retired, blocked, their provider is away, ... */
   notLoaded: LoadOutcome[];
+  /** What was unloaded for the budget. */
+  unloaded: UnloadedTool[];
 }
 
 /** Asks to delete a surface. */
@@ -516,9 +529,12 @@ export interface SurfaceToolChange {
   nameBefore: string;
   /** What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did. */
   changed: string;
-  /** Why it was removed, machine-readable; open vocabulary. */
+  /**
+   * Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others; open
+   * vocabulary.
+   */
   reason: string;
-  /** The same as an enum. */
+  /** The same as an enum; unspecified for `budget`. */
   reasonCode: HiddenReason;
   /** The same for people. */
   message: string;
@@ -674,6 +690,37 @@ export interface LoadToolsResponse {
   surfaceRevision: bigint;
   /** The moment of the surface this is about: calls may go by it (`InvocationSpec.surface_moment`). */
   moment: string;
+  /** What was unloaded for the budget of the surface: the least used of its tools. They are found and loaded again like any other. */
+  unloaded: UnloadedTool[];
+}
+
+/** A tool that was unloaded so that others fit into the budget. */
+export interface UnloadedTool {
+  /** The tool. */
+  toolId: string;
+  /** Its full name. */
+  name: string;
+  /** Why: `budget`; open vocabulary. */
+  reason: string;
+  /** The tokens it had of the budget. */
+  schemaTokens: bigint;
+  /** The bytes it had of it. */
+  schemaBytes: bigint;
+}
+
+/** What a tool lacks of a budget to be loaded. */
+export interface BudgetShortage {
+  /** The bound, e.g. `max_schema_tokens`. */
+  field: string;
+  /** What the tool needs of it. */
+  need: bigint;
+  /**
+   * What can be freed for it; the rest is taken by tools that stay loaded: those of the same request, those the surface was made to `load`, and
+   * those that say `always_load`.
+   */
+  free: bigint;
+  /** All of it. */
+  budget: bigint;
 }
 
 /** The outcome for one name. */
@@ -968,7 +1015,11 @@ export interface NotCallable {
   /** At most three similar names. */
   similarNames: string[];
   /** What the caller of it is told, where it is its provider that keeps it from being called. */
-  error: ToolError | undefined;
+  error:
+    | ToolError
+    | undefined;
+  /** What it lacks of the budget, where it was to be loaded and does not fit; `reason` is `budget`. */
+  shortage: BudgetShortage | undefined;
 }
 
 /** Asks for the events of a tool, of a surface or of a provider. */
@@ -2187,6 +2238,7 @@ function createBaseCreateSurfaceRequest(): CreateSurfaceRequest {
     providers: [],
     riskLevels: [],
     kinds: [],
+    budget: undefined,
   };
 }
 
@@ -2272,6 +2324,9 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     }
     for (const v of message.kinds) {
       writer.uint32(218).string(v!);
+    }
+    if (message.budget !== undefined) {
+      SurfaceBudget.encode(message.budget, writer.uint32(226).fork()).join();
     }
     return writer;
   },
@@ -2505,6 +2560,14 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
             message.kinds.push(reader.string());
             continue;
           }
+          case 28: {
+            if (tag !== 226) {
+              break;
+            }
+
+            message.budget = SurfaceBudget.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2555,6 +2618,9 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     message.providers = object.providers?.map((e) => e) || [];
     message.riskLevels = object.riskLevels?.map((e) => e) || [];
     message.kinds = object.kinds?.map((e) => e) || [];
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? SurfaceBudget.fromPartial(object.budget)
+      : undefined;
     return message;
   },
 };
@@ -2856,6 +2922,7 @@ function createBaseExtendSurfaceRequest(): ExtendSurfaceRequest {
     providers: [],
     riskLevels: [],
     kinds: [],
+    budget: undefined,
   };
 }
 
@@ -2887,6 +2954,9 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
     }
     for (const v of message.kinds) {
       writer.uint32(74).string(v!);
+    }
+    if (message.budget !== undefined) {
+      SurfaceBudget.encode(message.budget, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2976,6 +3046,14 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
             message.kinds.push(reader.string());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.budget = SurfaceBudget.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3002,12 +3080,15 @@ export const ExtendSurfaceRequest: MessageFns<ExtendSurfaceRequest> = {
     message.providers = object.providers?.map((e) => e) || [];
     message.riskLevels = object.riskLevels?.map((e) => e) || [];
     message.kinds = object.kinds?.map((e) => e) || [];
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? SurfaceBudget.fromPartial(object.budget)
+      : undefined;
     return message;
   },
 };
 
 function createBaseExtendSurfaceResponse(): ExtendSurfaceResponse {
-  return { surface: undefined, warnings: [], notLoaded: [] };
+  return { surface: undefined, warnings: [], notLoaded: [], unloaded: [] };
 }
 
 export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
@@ -3020,6 +3101,9 @@ export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
     }
     for (const v of message.notLoaded) {
       LoadOutcome.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.unloaded) {
+      UnloadedTool.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -3061,6 +3145,14 @@ export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
             message.notLoaded.push(LoadOutcome.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.unloaded.push(UnloadedTool.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3083,6 +3175,7 @@ export const ExtendSurfaceResponse: MessageFns<ExtendSurfaceResponse> = {
       : undefined;
     message.warnings = object.warnings?.map((e) => SelectionWarning.fromPartial(e)) || [];
     message.notLoaded = object.notLoaded?.map((e) => LoadOutcome.fromPartial(e)) || [];
+    message.unloaded = object.unloaded?.map((e) => UnloadedTool.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4839,7 +4932,7 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
 };
 
 function createBaseLoadToolsResponse(): LoadToolsResponse {
-  return { outcomes: [], surfaceRevision: 0n, moment: "" };
+  return { outcomes: [], surfaceRevision: 0n, moment: "", unloaded: [] };
 }
 
 export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
@@ -4855,6 +4948,9 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
     }
     if (message.moment !== "") {
       writer.uint32(66).string(message.moment);
+    }
+    for (const v of message.unloaded) {
+      UnloadedTool.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -4896,6 +4992,14 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
             message.moment = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.unloaded.push(UnloadedTool.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4918,6 +5022,220 @@ export const LoadToolsResponse: MessageFns<LoadToolsResponse> = {
       ? BigInt(object.surfaceRevision)
       : 0n;
     message.moment = object.moment ?? "";
+    message.unloaded = object.unloaded?.map((e) => UnloadedTool.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseUnloadedTool(): UnloadedTool {
+  return { toolId: "", name: "", reason: "", schemaTokens: 0n, schemaBytes: 0n };
+}
+
+export const UnloadedTool: MessageFns<UnloadedTool> = {
+  encode(message: UnloadedTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolId !== "") {
+      writer.uint32(10).string(message.toolId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.schemaTokens !== 0n) {
+      if (BigInt.asUintN(64, message.schemaTokens) !== message.schemaTokens) {
+        throw new globalThis.Error("value provided for field message.schemaTokens of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.schemaTokens);
+    }
+    if (message.schemaBytes !== 0n) {
+      if (BigInt.asUintN(64, message.schemaBytes) !== message.schemaBytes) {
+        throw new globalThis.Error("value provided for field message.schemaBytes of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.schemaBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnloadedTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnloadedTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.schemaTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.schemaBytes = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnloadedTool>): UnloadedTool {
+    return UnloadedTool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnloadedTool>): UnloadedTool {
+    const message = createBaseUnloadedTool();
+    message.toolId = object.toolId ?? "";
+    message.name = object.name ?? "";
+    message.reason = object.reason ?? "";
+    message.schemaTokens = (object.schemaTokens !== undefined && object.schemaTokens !== null)
+      ? BigInt(object.schemaTokens)
+      : 0n;
+    message.schemaBytes = (object.schemaBytes !== undefined && object.schemaBytes !== null)
+      ? BigInt(object.schemaBytes)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseBudgetShortage(): BudgetShortage {
+  return { field: "", need: 0n, free: 0n, budget: 0n };
+}
+
+export const BudgetShortage: MessageFns<BudgetShortage> = {
+  encode(message: BudgetShortage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.field !== "") {
+      writer.uint32(10).string(message.field);
+    }
+    if (message.need !== 0n) {
+      if (BigInt.asUintN(64, message.need) !== message.need) {
+        throw new globalThis.Error("value provided for field message.need of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.need);
+    }
+    if (message.free !== 0n) {
+      if (BigInt.asUintN(64, message.free) !== message.free) {
+        throw new globalThis.Error("value provided for field message.free of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.free);
+    }
+    if (message.budget !== 0n) {
+      if (BigInt.asUintN(64, message.budget) !== message.budget) {
+        throw new globalThis.Error("value provided for field message.budget of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.budget);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BudgetShortage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBudgetShortage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.need = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.free = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.budget = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BudgetShortage>): BudgetShortage {
+    return BudgetShortage.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BudgetShortage>): BudgetShortage {
+    const message = createBaseBudgetShortage();
+    message.field = object.field ?? "";
+    message.need = (object.need !== undefined && object.need !== null) ? BigInt(object.need) : 0n;
+    message.free = (object.free !== undefined && object.free !== null) ? BigInt(object.free) : 0n;
+    message.budget = (object.budget !== undefined && object.budget !== null) ? BigInt(object.budget) : 0n;
     return message;
   },
 };
@@ -6828,7 +7146,16 @@ export const ToolCard: MessageFns<ToolCard> = {
 };
 
 function createBaseNotCallable(): NotCallable {
-  return { kind: 0, reason: "", reasonCode: 0, message: "", toolId: "", similarNames: [], error: undefined };
+  return {
+    kind: 0,
+    reason: "",
+    reasonCode: 0,
+    message: "",
+    toolId: "",
+    similarNames: [],
+    error: undefined,
+    shortage: undefined,
+  };
 }
 
 export const NotCallable: MessageFns<NotCallable> = {
@@ -6853,6 +7180,9 @@ export const NotCallable: MessageFns<NotCallable> = {
     }
     if (message.error !== undefined) {
       ToolError.encode(message.error, writer.uint32(58).fork()).join();
+    }
+    if (message.shortage !== undefined) {
+      BudgetShortage.encode(message.shortage, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -6926,6 +7256,14 @@ export const NotCallable: MessageFns<NotCallable> = {
             message.error = ToolError.decode(reader, reader.uint32());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.shortage = BudgetShortage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6951,6 +7289,9 @@ export const NotCallable: MessageFns<NotCallable> = {
     message.similarNames = object.similarNames?.map((e) => e) || [];
     message.error = (object.error !== undefined && object.error !== null)
       ? ToolError.fromPartial(object.error)
+      : undefined;
+    message.shortage = (object.shortage !== undefined && object.shortage !== null)
+      ? BudgetShortage.fromPartial(object.shortage)
       : undefined;
     return message;
   },

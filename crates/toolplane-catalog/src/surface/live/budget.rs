@@ -1,0 +1,191 @@
+//! A surface with a budget: what it loads when it is made, what goes when more is loaded, and what was deferred for it.
+//!
+//! No rule loads a tool into it by itself: what is loaded is written down, so that a tool that comes later or is declared anew takes
+//! nothing of the budget before somebody loads it.
+
+use std::collections::BTreeSet;
+
+use toolplane_records::ids::ToolId;
+use toolplane_records::surface::{BudgetTool, SurfaceBudget};
+use toolplane_records::time::Timestamp;
+
+use super::{LiveSurface, Place};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
+use crate::surface::budget::{
+    Account, Amount, Budget, Candidate, Counting, NoOtherBudget, Shortage, Unloaded, make_room,
+};
+use crate::surface::load::Loading;
+use crate::surface::record::loaded_now;
+use crate::surface::tools::List;
+use crate::traits::Traits;
+
+/// Most tools in a row that do not fit when a surface is made; those behind them are not looked at.
+const MAX_UNFITTING: usize = 100;
+/// Most tools that are named as deferred for the budget.
+const MAX_NAMED: usize = 20;
+
+/// The room a budget leaves while tools are loaded one after another.
+pub(in crate::surface) struct Room<'a> {
+    surface: &'a LiveSurface,
+    catalog: &'a Catalog,
+    counting: Counting<'a>,
+    account: Account,
+    /// What this request asks for is not unloaded for another tool of it.
+    asked: BTreeSet<ToolId>,
+    unloaded: Vec<Unloaded>,
+}
+
+impl Room<'_> {
+    /// The tool is loaded, and asked for: it stays.
+    pub(in crate::surface) fn keep(&mut self, id: &ToolId, now: Timestamp) {
+        self.asked.insert(id.clone());
+        self.account.touch(id, now);
+    }
+
+    /// Makes room for the tool, as it is declared now.
+    pub(in crate::surface) fn take(&mut self, entry: &CatalogEntry, now: Timestamp) -> Result<(), Shortage> {
+        let (id, amount) = (entry.tool_id(), (self.counting.size)(entry));
+        for gone in self.make_room(Some(id), amount)? {
+            self.unload(gone);
+        }
+        self.account.put(id, amount, now);
+        self.asked.insert(id.clone());
+        Ok(())
+    }
+
+    /// What has to go for so much more, where `but` does not count any more.
+    fn make_room(&self, but: Option<&ToolId>, more: Amount) -> Result<Vec<ToolId>, Shortage> {
+        let others = self.account.held().filter(|(id, _)| Some(*id) != but);
+        let loaded: Vec<Candidate<'_>> = others
+            .map(|(tool_id, held)| {
+                let entry = self.catalog.get(tool_id);
+                let shown = entry.is_some_and(|entry| matches!(self.surface.place(entry), Place::Loaded));
+                let kept = self.surface.made.load.contains(tool_id) || entry.is_some_and(|one| one.traits.always_load);
+                let stays = self.asked.contains(tool_id) || (shown && kept);
+                Candidate { tool_id, amount: held.amount(), used: held.used, stays, shown }
+            })
+            .collect();
+        make_room(&self.account.budget, &loaded, more)
+    }
+
+    fn unload(&mut self, tool_id: ToolId) {
+        let amount = self.account.amount_of(&tool_id);
+        self.account.take(&tool_id, true);
+        let name = self.catalog.get(&tool_id).map(|entry| entry.tool.full_name().to_owned()).unwrap_or_default();
+        self.unloaded.push(Unloaded { tool_id, name, amount });
+    }
+
+    /// What became of the budget, and what was unloaded.
+    pub(in crate::surface) fn leave(self) -> (Account, Vec<Unloaded>) {
+        (self.account, self.unloaded)
+    }
+}
+
+impl LiveSurface {
+    /// The surface with what it loads when it is made, as far as its budget reaches: first the tools that its maker names in `load`, in that
+    /// order, then those that say `always_load`, then the others that the rules load, each by id. One that does not fit is deferred, and those
+    /// behind it are tried; after 100 in a row that do not fit no more are.
+    #[must_use]
+    pub fn loaded_within_budget(mut self, catalog: &Catalog, counting: &Counting<'_>) -> Self {
+        let Some(mut account) = self.account.take() else { return self };
+        let now = self.made.created_at;
+        let mut loads = Vec::new();
+        let named = self.made.request.load.iter().filter_map(|name| match catalog.find(name) {
+            Lookup::One(entry) => Some(entry),
+            Lookup::Ambiguous(_) | Lookup::Unknown => None,
+        });
+        let named: Vec<&CatalogEntry> = named.filter(|entry| matches!(self.place(entry), Place::Loaded)).collect();
+        let open = |_: &Traits| None;
+        let always = self.merged_of(catalog, List::Loaded, &open, None, |traits| traits.always_load);
+        let others = self.merged_of(catalog, List::Loaded, &open, None, |traits| !traits.always_load);
+        let by_rule = always.chain(others).filter(|entry| self.loads_by_rule(entry));
+        let (mut tried, mut in_vain) = (BTreeSet::new(), 0);
+        for entry in named.iter().copied().chain(by_rule) {
+            if in_vain >= MAX_UNFITTING || !account.fits(Amount::of_tool(0, 0)) {
+                break;
+            }
+            if !tried.insert(entry.tool_id()) {
+                continue;
+            }
+            let amount = (counting.size)(entry);
+            in_vain += 1;
+            if account.fits(amount) {
+                account.put(entry.tool_id(), amount, now);
+                loads.push(loaded_now(entry, now));
+                in_vain = 0;
+            }
+        }
+        self.places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
+        Self { loads, account: Some(account), ..self }
+    }
+
+    /// Whether it was made with a budget.
+    pub(in crate::surface) fn is_within_budget(&self) -> bool {
+        self.account.is_some()
+    }
+
+    /// Whether the tool was unloaded for the budget, and not loaded since.
+    pub(super) fn went_for_budget(&self, id: &ToolId) -> bool {
+        self.account.as_ref().is_some_and(|account| account.gone().contains(id))
+    }
+
+    pub(in crate::surface) fn room<'a>(&'a self, catalog: &'a Catalog, counting: &Counting<'a>) -> Option<Room<'a>> {
+        let mut account = self.account.clone()?;
+        let uses: Vec<(ToolId, Timestamp)> =
+            account.held().filter_map(|(id, _)| Some((id.clone(), (counting.used)(id)?))).collect();
+        uses.iter().for_each(|(id, used)| account.touch(id, *used));
+        let (asked, unloaded) = (BTreeSet::new(), Vec::new());
+        Some(Room { surface: self, catalog, counting: *counting, account, asked, unloaded })
+    }
+
+    /// What is unloaded where the budget is another one; nothing where it is what it was.
+    pub(in crate::surface) fn within_other_budget(
+        &self,
+        catalog: &Catalog,
+        budget: Budget,
+        counting: &Counting<'_>,
+    ) -> Result<Option<Loading>, NoOtherBudget> {
+        let Some(mut room) = self.room(catalog, counting) else { return Err(NoOtherBudget::Without) };
+        if room.account.budget == budget {
+            return Ok(None);
+        }
+        room.account.budget = budget;
+        for gone in room.make_room(None, Amount::default()).map_err(NoOtherBudget::Short)? {
+            room.unload(gone);
+        }
+        let (account, unloaded) = room.leave();
+        Ok(Some(Loading { unloaded, account: Some(account), ..Loading::default() }))
+    }
+
+    /// The same surface as if it had no budget: what its rules would load, they load.
+    fn without_budget(&self) -> Self {
+        Self { account: None, ..self.clone() }
+    }
+
+    /// What is loaded of the budget, and what was deferred for it. No list of all tools is made for that.
+    pub(in crate::surface) fn budget_record(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
+        let account = self.account.as_ref()?;
+        let (free, open) = (self.without_budget(), |_: &Traits| None);
+        // What the rules would load, and what went that they would not.
+        let by_rule = free.counts(catalog, &open).loaded.saturating_sub(self.counts(catalog, &open).loaded);
+        let gone = account.gone().iter().rev().filter_map(|id| catalog.get(id));
+        let gone = gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_)));
+        let gone: Vec<&CatalogEntry> = gone.filter(|entry| !free.loads_by_rule(entry)).collect();
+        let others = free.merged_of(catalog, List::Loaded, &open, None, |_| true);
+        let others = others.filter(|entry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id()));
+        let named = gone.iter().copied().chain(others).take(MAX_NAMED.min(gone.len() + by_rule));
+        let used = account.used();
+        Some(SurfaceBudget {
+            max_tools: account.budget.max_tools,
+            max_schema_tokens: account.budget.max_schema_tokens,
+            max_schema_bytes: account.budget.max_schema_bytes,
+            tools: used.tools,
+            schema_tokens: used.tokens,
+            schema_bytes: used.bytes,
+            deferred: (gone.len() + by_rule) as u64,
+            deferred_tools: named
+                .map(|entry| BudgetTool { tool_id: entry.tool_id().clone(), name: entry.tool.full_name().to_owned() })
+                .collect(),
+        })
+    }
+}
