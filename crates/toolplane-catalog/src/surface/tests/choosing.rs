@@ -78,7 +78,7 @@ fn a_policy_is_read_whole_or_refused() {
 fn the_tool_that_is_chosen_keeps_its_place() {
     let mut catalog = catalog(&[tool("a", "one"), tool("a", "two")]);
     let choice = Some(JsonPayload::of(&json!("one")));
-    let surface = make(&catalog, &SurfaceRequest { default_tool_choice: choice.clone(), ..request() });
+    let surface = make(&catalog, &SurfaceRequest { default_tool_choice: choice, ..request() });
     let mut renamed = tool("a", "uno");
     renamed.declaration.tool_id = ToolId::from_trusted("tool_a_one");
     register(&mut catalog, renamed);
