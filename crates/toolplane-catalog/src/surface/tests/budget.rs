@@ -269,14 +269,13 @@ proptest! {
                     let given: Vec<String> = numbers.iter().map(name).collect();
                     let load = || super::super::load(&surface.indexed, &catalog, &given, at, &counting);
                     let loading = load();
-                    let asked: Vec<ToolId> = given.iter().map(|name| ToolId::from_trusted(name.clone())).collect();
-                    prop_assert!(loading.unloaded.iter().all(|tool| !asked.contains(&tool.tool_id)));
                     let after = surface.indexed.after_loading(&loading);
                     prop_assert_eq!(after.write().unwrap(), surface.indexed.after_loading(&load()).write().unwrap());
                     for (_, outcome) in &loading.outcomes {
                         if let LoadOutcome::Loaded(id) | LoadOutcome::AlreadyLoaded(id) = outcome {
                             let entry = catalog.get(id).unwrap();
                             prop_assert!(after.loaded(entry).is_some(), "{} is not loaded", id);
+                            prop_assert!(loading.unloaded.iter().all(|tool| tool.tool_id != *id), "{} went", id);
                         }
                     }
                     surface = Shown::of(after, &catalog);
