@@ -342,8 +342,8 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   await pinned.deleteSurface();
   const bounded = await tools.surface({ tools: [`${name}.word_count`, `${name}.echo`], defer: "all", budget: { maxTools: 1 } });
   assert.deepEqual((await bounded.load([`${name}.echo`])).unloaded, []);
-  const { loaded, unloaded } = await bounded.load([`${name}.word_count`]);
-  assert.deepEqual(loaded.map((one) => one.name), [`${name}.word_count`]);
+  const { loaded: within, unloaded } = await bounded.load([`${name}.word_count`]);
+  assert.deepEqual(within.map((one) => one.name), [`${name}.word_count`]);
   assert.deepEqual(unloaded.map(({ name: gone, reason }) => [gone, reason]), [[`${name}.echo`, "budget"]]);
   assert.ok(unloaded[0].schemaTokens > 0);
   await bounded.extendSurface({ budget: { maxTools: 2 } });
