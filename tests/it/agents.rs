@@ -130,7 +130,11 @@ impl Session {
     }
 
     async fn load(&mut self, name: &str) -> Option<Known> {
-        let request = v1::LoadToolsRequest { surface_id: self.surface.clone(), names: vec![name.to_owned()] };
+        let request = v1::LoadToolsRequest {
+            surface_id: self.surface.clone(),
+            names: vec![name.to_owned()],
+            ..Default::default()
+        };
         let answer = timeout(PATIENCE, self.clients.surfaces().load_tools(request)).await.unwrap().unwrap();
         let [outcome] = <[_; 1]>::try_from(answer.into_inner().outcomes).unwrap();
         match outcome.outcome.unwrap() {

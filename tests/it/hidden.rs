@@ -110,7 +110,11 @@ async fn tools_and_surfaces_tell_what_happened_to_them() {
     let request =
         v1::SearchToolsRequest { surface_id: surface_id.clone(), query: "kept".to_owned(), ..Default::default() };
     clients.surfaces().search_tools(request).await.unwrap();
-    let request = v1::LoadToolsRequest { surface_id: surface_id.clone(), names: vec!["kept.open".to_owned()] };
+    let request = v1::LoadToolsRequest {
+        surface_id: surface_id.clone(),
+        names: vec!["kept.open".to_owned()],
+        ..Default::default()
+    };
     clients.surfaces().load_tools(request).await.unwrap();
     let mut told = Vec::new();
     for subject in [

@@ -183,7 +183,11 @@ async fn search_leads_to_a_call() {
     assert_eq!(found.next_action, "load_schema_then_call");
     let name = found.refs[0].name.clone();
     assert_eq!(name, "files.list_dir");
-    let request = v1::LoadToolsRequest { surface_id: surface.surface_id.clone(), names: vec![name.clone()] };
+    let request = v1::LoadToolsRequest {
+        surface_id: surface.surface_id.clone(),
+        names: vec![name.clone()],
+        ..Default::default()
+    };
     let loaded = bed.clients.surfaces().load_tools(request).await.unwrap().into_inner();
     let Some(v1::load_outcome::Outcome::Loaded(schema)) = &loaded.outcomes[0].outcome else { panic!("{loaded:?}") };
     assert!(!payload_bytes(schema.model_input_schema.as_ref()).is_empty());

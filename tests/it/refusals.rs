@@ -50,8 +50,11 @@ async fn a_deferred_tool_must_be_loaded_first() {
     let spec = v1::InvocationSpec { surface_id: surface.surface_id.clone(), ..bed.spec("native.echo", r#"{"n":1}"#) };
     check(&bed.followed(spec.clone()).await.1, Status::SyntheticError, Class::SchemaNotLoaded);
 
-    let request =
-        v1::LoadToolsRequest { surface_id: surface.surface_id.clone(), names: vec!["native.echo".to_owned()] };
+    let request = v1::LoadToolsRequest {
+        surface_id: surface.surface_id.clone(),
+        names: vec!["native.echo".to_owned()],
+        ..Default::default()
+    };
     bed.clients.surfaces().load_tools(request).await.unwrap();
     // The scheduler may not answer from what it knew before.
     assert!(!bed.followed(spec.clone()).await.1.is_error);

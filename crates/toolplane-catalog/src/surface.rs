@@ -15,6 +15,7 @@ mod noted;
 mod record;
 mod request;
 mod resolve;
+mod scope;
 mod selection;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
 pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
+pub use scope::{OutOfScope, ScopeFacts, ScopeRules};
 pub use selection::{AskedFor, Selection, Unmatched, unmatched};
 pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};

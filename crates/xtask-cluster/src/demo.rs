@@ -132,7 +132,7 @@ async fn prepare(clients: &Clients, timeline: &mut Timeline) -> Result<String, P
         timeline.did("search", &format!("\"{need}\" -> {best}  (next: {})", found.next_action));
         names.push(best);
     }
-    let request = v1::LoadToolsRequest { surface_id: surface.surface_id.clone(), names };
+    let request = v1::LoadToolsRequest { surface_id: surface.surface_id.clone(), names, ..Default::default() };
     let outcomes = clients.surfaces().load_tools(request).await?.into_inner().outcomes;
     for outcome in &outcomes {
         if let Some(Outcome::Failure(failure)) = &outcome.outcome {

@@ -10,6 +10,9 @@ import { toPayload } from "./payload.js";
 export interface CallFacts {
   /** The session it belongs to. A tool that is not safe beside others is alone in it while it runs. */
   session?: string;
+  /** What it belongs to beside the session: `task:ID`, `turn:ID`, ..., `role:NAME`; the connection's own when absent. A surface that is for one
+   * wants it named. */
+  refs?: readonly string[];
   /** Another surface than the connection's; its tools must have been loaded there. */
   surface?: string;
   /** Who calls, for the record. */
@@ -54,6 +57,7 @@ export function toSpec(name: string, args: unknown, facts: CallFacts, surface: s
     noApprover: facts.noApprover ?? false,
     background: facts.background ?? false,
     sessionRef: facts.session ?? "",
+    runtimeRefs: [...(facts.refs ?? [])],
     declarationDigest: facts.declarationDigest ?? "",
     surfaceMoment: facts.surfaceMoment ?? "",
     resourceLocks: (facts.locks ?? []).map((lock) => {

@@ -166,7 +166,13 @@ function entry({ tool, alias }: SurfaceTool): ToolEntry[] {
 }
 
 /** @internal */
-export async function searchTools(connection: Connection, surfaceId: string, query: string, options: SearchOptions): Promise<Search> {
+export async function searchTools(
+  connection: Connection,
+  surfaceId: string,
+  query: string,
+  options: SearchOptions,
+  runtimeRefs: string[],
+): Promise<Search> {
   const { limit = 0, page: pageToken = "", namespaces = [], kinds = [], riskLevels = [], providers = [] } = options;
   const filters = {
     namespaces: [...namespaces],
@@ -177,7 +183,7 @@ export async function searchTools(connection: Connection, surfaceId: string, que
     capabilities: [...(options.capabilities ?? [])],
   };
   const withoutUse = options.withoutUse ?? false;
-  const request = { surfaceId, query, limit, view: 0, pageToken, withoutUse, ...filters };
+  const request = { surfaceId, query, limit, view: 0, pageToken, withoutUse, ...filters, runtimeRefs };
   const { result } = await ask(connection, connection.surfaces, (client) => client.searchTools, request, soon());
   const details = new Map(result?.found.map((tool) => [tool.toolId, tool]));
   const found = (result?.refs ?? []).map(({ name, toolId, searchHint: hint }) => {
@@ -245,11 +251,12 @@ export async function loadTools(
   connection: Connection,
   surfaceId: string,
   names: readonly string[],
+  runtimeRefs: string[],
 ): Promise<{ loaded: LoadedTool[]; failed: NotLoaded[]; unloaded: UnloadedTool[] }> {
   const outcomes: LoadOutcome[] = [];
   const unloaded: UnloadedTool[] = [];
   for (let at = 0; at < names.length; at += LOAD_AT_ONCE) {
-    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE) };
+    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE), runtimeRefs };
     const answer = await ask(connection, connection.surfaces, (client) => client.loadTools, request, soon());
     outcomes.push(...answer.outcomes);
     for (const { name, toolId, reason, schemaTokens, schemaBytes } of answer.unloaded) {
@@ -270,10 +277,15 @@ export async function loadTools(
 }
 
 /** @internal */
-export async function unloadTools(connection: Connection, surfaceId: string, names: readonly string[]): Promise<NotLoaded[]> {
+export async function unloadTools(
+  connection: Connection,
+  surfaceId: string,
+  names: readonly string[],
+  runtimeRefs: string[],
+): Promise<NotLoaded[]> {
   const failed: NotLoaded[] = [];
   for (let at = 0; at < names.length; at += LOAD_AT_ONCE) {
-    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE) };
+    const request = { surfaceId, names: names.slice(at, at + LOAD_AT_ONCE), runtimeRefs };
     const { outcomes } = await ask(connection, connection.surfaces, (client) => client.unloadTools, request, soon());
     for (const { name, outcome } of outcomes) {
       if (outcome?.$case === "deferredToolId") continue;
@@ -411,6 +423,13 @@ export interface SurfaceOptions extends Chosen {
   selectionPolicy?: { allowedTools?: readonly string[]; deniedTools?: readonly string[]; parallelCalls?: boolean; requireMoment?: boolean };
   /** Policies that are in force in it, for rules (`surface_policy:NAME`). */
   policyRefs?: readonly string[];
+  /** Where it applies: `session` when absent, `task`, `turn`, `model_request`, `workspace`, `peer_agent`, `role`, `skill` or `tenant`. */
+  scope?: string;
+  /** What it is for, by its scope, e.g. `task:7`: calls, searches and loads of others are refused. The connection that is given names them by
+   * itself; others do with `within(id, { refs })`. */
+  refs?: readonly string[];
+  /** Who uses it, for the scope `role`. */
+  role?: string;
   /** What may be loaded at once; the server's own where it is absent. */
   budget?: SurfaceBudget;
 }
@@ -439,7 +458,9 @@ const DEFER = {
 export async function createSurface(connection: Connection, options: SurfaceOptions): Promise<string> {
   const request = CreateSurfaceRequest.fromPartial({
     requestId: crypto.randomUUID(),
-    scope: "session",
+    scope: options.scope ?? "session",
+    runtimeRefs: [...(options.refs ?? [])],
+    role: options.role ?? "",
     toolRefs: [...(options.tools ?? [])],
     ...chosen(options),
     load: [...(options.load ?? [])],

@@ -23,6 +23,8 @@ import * as surfaces from "./surface.js";
 export interface ConnectOptions extends ConnectionOptions {
   /** The surface to call in; the tenant's default surface, with every tool it has, when absent. */
   surface?: string;
+  /** What calls, searches and loads belong to (`session:ID`, `task:ID`, ..., `role:NAME`), for a surface that is for one. */
+  refs?: readonly string[];
   /** `result.value` gives integers beyond 2^53 as `bigint` instead of rounded numbers. */
   bigints?: boolean;
   /** How long a first connection is tried, in milliseconds; 5 s when absent. A cluster that was there and went away is tried for longer. */
@@ -178,12 +180,13 @@ export class Tools {
 
   /** The same as it happens: events and results with the position of their call. */
   batchStream(calls: readonly BatchItemSpec[], options: BatchOptions = {}): AsyncGenerator<BatchNews, Batch, void> {
-    return batchNews(this.#connection, calls, options, this.surfaceId);
+    const refs = this.#belongsTo();
+    return batchNews(this.#connection, calls.map((call) => ({ refs, ...call })), options, this.surfaceId);
   }
 
   /** Finds tools: `select:a,b` by name, anything else by words and filters. */
   async search(query: string, options: surfaces.SearchOptions = {}): Promise<surfaces.Search> {
-    return await surfaces.searchTools(this.#connection, this.surfaceId, query, options);
+    return await surfaces.searchTools(this.#connection, this.surfaceId, query, options, this.#belongsTo());
   }
 
   /**
@@ -193,7 +196,7 @@ export class Tools {
   async load(
     names: readonly string[],
   ): Promise<{ loaded: surfaces.LoadedTool[]; failed: surfaces.NotLoaded[]; unloaded: surfaces.UnloadedTool[] }> {
-    return await surfaces.loadTools(this.#connection, this.surfaceId, names);
+    return await surfaces.loadTools(this.#connection, this.surfaceId, names, this.#belongsTo());
   }
 
   /** Words that mean the same when tools are searched: every group, or those with `word`. */
@@ -218,7 +221,7 @@ export class Tools {
 
   /** Makes loaded tools deferred again, in a surface of your own; gives the names for which that could not be done. */
   async unload(names: readonly string[]): Promise<surfaces.NotLoaded[]> {
-    return await surfaces.unloadTools(this.#connection, this.surfaceId, names);
+    return await surfaces.unloadTools(this.#connection, this.surfaceId, names, this.#belongsTo());
   }
 
   /** Every tool of the surface, with what can be done with it. */
@@ -249,12 +252,16 @@ export class Tools {
 
   /** Makes a surface, and gives the same connection with calls made in it. */
   async surface(options: surfaces.SurfaceOptions = {}): Promise<Tools> {
-    return this.within(await surfaces.createSurface(this.#connection, options));
+    return this.within(await surfaces.createSurface(this.#connection, options), { refs: options.refs });
   }
 
-  /** The same connection, with calls made in a surface that exists. */
-  within(surface: string): Tools {
-    return new Tools(this.#connection, { ...this.#options, surface });
+  /** The same connection, with calls made in a surface that exists. `refs` go with each call, search and load in it. */
+  within(surface: string, { refs = [] }: { refs?: readonly string[] | undefined } = {}): Tools {
+    return new Tools(this.#connection, { ...this.#options, surface, refs });
+  }
+
+  #belongsTo(): string[] {
+    return [...(this.#options.refs ?? [])];
   }
 
   /** Adds tools and namespaces to the surface that calls are made in. */
@@ -346,7 +353,7 @@ export class Tools {
   }
 
   #spec(name: string, args: unknown, options: CallOptions): InvocationSpec {
-    const spec = toSpec(name, args, options, this.surfaceId);
+    const spec = toSpec(name, args, { refs: this.#belongsTo(), ...options }, this.surfaceId);
     spec.invocationId = newId("inv");
     spec.idempotencyKey = options.idempotencyKey ?? newId("key");
     spec.timeoutMs = BigInt(Math.ceil(options.timeoutMs ?? 0));

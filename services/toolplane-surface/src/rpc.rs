@@ -6,6 +6,7 @@ mod encode;
 mod events;
 mod export;
 mod providers;
+mod scope;
 mod search;
 mod selection;
 mod shown;

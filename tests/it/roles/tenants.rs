@@ -158,8 +158,16 @@ async fn others(globex: &Clients, own: &Things) {
         query: "read".to_owned(),
         ..Default::default()
     });
-    hidden!(client, load_tools, surface, |i| v1::LoadToolsRequest { surface_id: i, names: vec!["x".to_owned()] });
-    hidden!(client, unload_tools, surface, |i| v1::UnloadToolsRequest { surface_id: i, names: vec!["x".to_owned()] });
+    hidden!(client, load_tools, surface, |i| v1::LoadToolsRequest {
+        surface_id: i,
+        names: vec!["x".to_owned()],
+        ..Default::default()
+    });
+    hidden!(client, unload_tools, surface, |i| v1::UnloadToolsRequest {
+        surface_id: i,
+        names: vec!["x".to_owned()],
+        ..Default::default()
+    });
     hidden!(client, get_tool, tool, |i| v1::GetToolRequest {
         tool: Some(v1::get_tool_request::Tool::ToolId(i)),
         ..Default::default()

@@ -16,7 +16,9 @@ use super::extend::{Extension, NotExtended};
 use super::live::{Deferral, FORM, LiveSurface, Place, Room};
 use super::load::Loading;
 use super::record::deferred_ref;
+use super::request::{RoleConstraints, SurfaceRequest};
 use super::resolve::Availability;
+use super::scope::ScopeRules;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
 use super::visibility::{Hiding, hidden_now, hidden_tool};
 use crate::catalog::{Catalog, CatalogEntry};
@@ -185,6 +187,21 @@ impl IndexedSurface {
     /// Whether a batch runs its calls here one after the other alone.
     pub fn one_at_a_time(&self) -> bool {
         self.choosing().0.rules.one_at_a_time
+    }
+
+    /// What its scope holds calls, searches and loads to.
+    pub fn scope_rules(&self) -> ScopeRules {
+        match &self.0 {
+            Form::Copied(copied) => {
+                let ToolSurface { scope, runtime_refs, role_constraints, .. } = copied.surface();
+                let role = role_constraints.as_ref().and_then(|role| role.parse::<RoleConstraints>().ok());
+                ScopeRules::stored(*scope, runtime_refs, &role.unwrap_or_default().role)
+            }
+            Form::Live(live) => {
+                let SurfaceRequest { scope, runtime_refs, role, .. } = live.request();
+                ScopeRules::stored(*scope, runtime_refs, &role.role)
+            }
+        }
     }
 
     /// The policies it names.

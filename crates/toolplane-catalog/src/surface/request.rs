@@ -140,7 +140,7 @@ pub struct SurfaceRequest {
     /// Adjacent policies; carried as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_refs: Vec<String>,
-    /// Runtime, session, task or sandbox refs; carried as they are.
+    /// Runtime, session, task or sandbox refs: what calls are held to ([`ScopeRules`](super::ScopeRules)); others are carried as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtime_refs: Vec<String>,
     /// Why the surface is made; carried as it is.

@@ -4,6 +4,7 @@ mod budget;
 mod choosing;
 mod live;
 mod meant;
+mod scope;
 mod watching;
 
 use std::collections::BTreeSet;

@@ -6061,7 +6061,8 @@ pub struct InvocationSpec {
     /// Who calls.
     #[prost(string, tag = "7")]
     pub actor_ref: ::prost::alloc::string::String,
-    /// Runtime, session, task or sandbox refs.
+    /// Runtime, session, task or sandbox refs. A surface that is for one task, say, wants its calls to name it (`task:ID`); `role:NAME` is the role
+    /// of the agent, where the surface is for one.
     #[prost(string, repeated, tag = "8")]
     pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// The caller's deadline for the whole call, waiting for approval included, in milliseconds from now; none when 0.
@@ -15265,7 +15266,8 @@ pub struct CreateSurfaceRequest {
     /// `"auto"`, `"required"`, `"none"` (no call is accepted), or the only tool that may be called: its name, or `{"tool": NAME}`.
     #[prost(message, optional, tag = "17")]
     pub default_tool_choice: ::core::option::Option<JsonPayload>,
-    /// Runtime, session, task or sandbox refs.
+    /// What it is for, by its scope: `session:ID`, `task:ID`, `turn:ID`, `request:ID`, `workspace:ID`, `agent:ID`. Calls, searches and loads that name
+    /// others or none are refused. A form the scope does not know is refused; other text is kept as it is.
     #[prost(string, repeated, tag = "18")]
     pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Policies that are in force in it, by names of your own, at most 32: rules (`surface_policy:NAME`) and policies of an organisation
@@ -15587,6 +15589,9 @@ pub struct SearchToolsRequest {
     /// Only tools with one of these capabilities.
     #[prost(string, repeated, tag = "12")]
     pub capabilities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32.
+    #[prost(string, repeated, tag = "13")]
+    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was found.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15698,6 +15703,9 @@ pub struct LoadToolsRequest {
     /// Names, aliases or ids, at most 100.
     #[prost(string, repeated, tag = "2")]
     pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32.
+    #[prost(string, repeated, tag = "3")]
+    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The outcome for each name.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15800,6 +15808,9 @@ pub struct UnloadToolsRequest {
     /// Names, aliases or ids, at most 100.
     #[prost(string, repeated, tag = "2")]
     pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32.
+    #[prost(string, repeated, tag = "3")]
+    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The outcome for each name.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -16228,6 +16239,12 @@ pub struct ResolvedTool {
     /// The policies the surface names.
     #[prost(string, repeated, tag = "6")]
     pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the scope of the surface holds calls to: of each form among them (`session:ID`) a call names one.
+    #[prost(string, repeated, tag = "7")]
+    pub scope_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The role its callers have; any when empty.
+    #[prost(string, tag = "8")]
+    pub scope_role: ::prost::alloc::string::String,
 }
 /// Sent by a scheduler: first to open, then once per change it has applied.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -68,6 +68,10 @@ codes! {
         "calls of `<tool>` in this surface are made one after the other",
         "The surface was made with `selection_policy.parallel_calls` false, and the batch may run its calls beside each other.",
         "Send the batch with `max_parallel` 1 or the ordering policy `serial`, or make the calls one by one.";
+    SURFACE_OUTSIDE = "surface.out_of_scope", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
+        "this surface is for another <session, task, ...> than the call names, or the call names none",
+        "The surface is for one session, task, turn, request to a model, workspace, agent or role (`scope` and `runtime_refs`), and the call belongs to another one or does not say to which.",
+        "Name what the surface is for in the field that is told (`toolplane invoke --session --ref`), or call in a surface of your own.";
     SURFACE_RETIRED = "surface.retired", Call(UnknownTool, DiscoverToolFirst),
         "`<tool>` was retired",
         "An operator retired the tool.",

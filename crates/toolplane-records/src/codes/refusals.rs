@@ -64,6 +64,10 @@ codes! {
         "`<tenant>` is not your tenant",
         "The request names a tenant that is not the caller's.",
         "Leave the tenant out, or use a key of that tenant.";
+    SURFACE_SCOPE = "SURFACE_SCOPE", Refusal(PermissionDenied, Never),
+        "this surface is for another <session, task, ...> than the request names, or the request names none",
+        "A search, load or unload in a surface that is for one session, task, turn, request to a model, workspace, agent or role (`scope` and `runtime_refs`) belongs to another one or does not say to which.",
+        "Name what the surface is for in `runtime_refs` (`toolplane search --ref`, `toolplane load --ref`), or use a surface of your own.";
     HOST_NOT_ALLOWED = "HOST_NOT_ALLOWED", Refusal(PermissionDenied, Never),
         "the host `<host>` is not one of this listener",
         "A request over HTTP names a host that is not the gateway's: a page tries to reach it under another name, or the gateway stands behind a name it does not know.",

@@ -38,6 +38,16 @@ class Context:
     session: str
     retry: Retry
     opener: Any
+    refs: tuple[str, ...] = ()
+    """What calls, searches and loads belong to, beside the session: `task:ID`, ..."""
+
+    @property
+    def belongs_to(self) -> list[str]:
+        """What searches and loads belong to; the session counts before one among the refs, as with calls."""
+        if not self.session:
+            return list(self.refs)
+        session = self.session if self.session.startswith("session:") else f"session:{self.session}"
+        return [session, *(ref for ref in self.refs if not ref.startswith("session:"))]
 
 
 class CallFlows:
@@ -51,7 +61,7 @@ class CallFlows:
     def spec(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> invocations.InvocationSpec:
         """The call as a message; see `_spec`."""
         context = self.context
-        return make_spec(name, args, settings, surface_id=context.surface_id, actor=context.actor, session=context.session)
+        return make_spec(name, args, settings, surface_id=context.surface_id, actor=context.actor, session=context.session, refs=context.refs)
 
     def call(self, name: str, args: Mapping[str, Any] | bytes | None, settings: CallSettings) -> Flow[Result]:
         """Makes a call and waits for its end."""

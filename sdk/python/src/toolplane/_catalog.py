@@ -99,6 +99,7 @@ class CatalogFlows:
             tags=tags,
             capabilities=capabilities,
             without_use=without_use,
+            runtime_refs=self._calls.context.belongs_to,
         )
         answer = yield from retried(_rpc.SEARCH, request, timeout=_TIMEOUT, retry=self._retry)
         return Matches.of(answer.result)
@@ -142,7 +143,8 @@ class CatalogFlows:
         """Loads tools by name. One that cannot be is an error with `strict`, and left out otherwise."""
         tools = LoadedTools()
         for at in range(0, len(names), _LOAD_AT_ONCE):
-            request = surfaces.LoadToolsRequest(surface_id=self._surface, names=names[at : at + _LOAD_AT_ONCE])
+            some = names[at : at + _LOAD_AT_ONCE]
+            request = surfaces.LoadToolsRequest(surface_id=self._surface, names=some, runtime_refs=self._calls.context.belongs_to)
             answer = yield from retried(_rpc.LOAD, request, timeout=_TIMEOUT, retry=self._retry)
             tools.unloaded += tuple(Unloaded.of(tool) for tool in answer.unloaded)
             for outcome in answer.outcomes:
@@ -159,7 +161,8 @@ class CatalogFlows:
         """Makes tools deferred, by name. One that is not there is an error, after all others were unloaded."""
         wrong: Any = None
         for at in range(0, len(names), _LOAD_AT_ONCE):
-            request = surfaces.UnloadToolsRequest(surface_id=self._surface, names=names[at : at + _LOAD_AT_ONCE])
+            some = names[at : at + _LOAD_AT_ONCE]
+            request = surfaces.UnloadToolsRequest(surface_id=self._surface, names=some, runtime_refs=self._calls.context.belongs_to)
             answer = yield from retried(_rpc.UNLOAD, request, timeout=_TIMEOUT, retry=self._retry)
             wrong = next((outcome for outcome in answer.outcomes if outcome.HasField("failure")), None) or wrong
         if wrong is not None:
@@ -234,7 +237,6 @@ class CatalogFlows:
             raise ValueError(f"defer is one of {', '.join(_DEFER)}, not `{defer}`")
         request = surfaces.CreateSurfaceRequest(
             request_id=str(uuid.uuid4()),
-            scope="session",
             tool_refs=tools,
             namespaces=namespaces,
             load=load,

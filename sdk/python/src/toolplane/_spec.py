@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolplane import _json
@@ -22,6 +22,7 @@ def make_spec(
     surface_id: str,
     actor: str,
     session: str,
+    refs: Sequence[str] = (),
 ) -> invocations.InvocationSpec:
     """The call as a message. `TypeError` for a setting there is not, `ValueError` or `TypeError` for arguments JSON cannot say.
 
@@ -35,6 +36,7 @@ def make_spec(
         invocation_id=settings.get("invocation_id") or f"inv_{_unique()}",
         actor_ref=actor,
         session_ref=settings.get("session") or session,
+        runtime_refs=settings.get("refs") or refs,
     )
     spec.model_input.inline = args if isinstance(args, bytes) else _json.dump(args if args is not None else {})
     if settings:

@@ -34,7 +34,7 @@ class AsyncToolplane:
         """For `connect` and `in_surface`; programs use those."""
         self._driver = driver
         self._owns = owns
-        self._context = Context(context.surface_id, context.actor, context.session, context.retry, self._open)
+        self._context = Context(context.surface_id, context.actor, context.session, context.retry, self._open, context.refs)
         self._calls = CallFlows(self._context)
         self._catalog = CatalogFlows(self._calls)
         self._bridge = Bridge(self._catalog, self._calls)
@@ -244,6 +244,8 @@ class AsyncToolplane:
         tool_choice: str = "",
         selection_policy: Mapping[str, Any] | None = None,
         policy_refs: Sequence[str] = (),
+        scope: str = "session",
+        refs: Sequence[str] = (),
     ) -> AsyncToolplane:
         """Makes a surface of these tools and of those that are chosen by what they are; of all tools without any; gives a client that calls in it.
 
@@ -253,6 +255,9 @@ class AsyncToolplane:
 
         `tool_choice` and `selection_policy` are held at each call: `auto`, `required`, `none` (nothing is called) or the only tool that may be;
         and `allowed_tools`, `denied_tools`, `parallel_calls`, `require_moment`. `policy_refs` are for rules (`surface_policy:NAME`).
+
+        `scope` and `refs` say what it is for, e.g. `"task"` and `["task:7"]`: calls, searches and loads of others are refused. The client that is given
+        names them by itself; others do with `in_surface(id, refs=...)`, and the session with `session`.
 
         `max_tools`, `max_schema_tokens` and `max_schema_bytes` are its budget: so much is loaded at once, and loading more unloads the least
         used. Where none is given, it is the server's own.
@@ -264,15 +269,17 @@ class AsyncToolplane:
             "risk_levels": risk_levels,
             "kinds": kinds,
             "policy_refs": policy_refs,
+            "scope": scope,
+            "runtime_refs": refs,
             **choosing(tool_choice, selection_policy),
         }
         budget = (max_tools, max_schema_tokens, max_schema_bytes)
-        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, budget, chosen)))
+        return self.in_surface(await self._driver.run(self._catalog.create_surface(tools, namespaces, load, defer, role, reason, pinned, budget, chosen)), refs)
 
-    def in_surface(self, surface_id: str) -> AsyncToolplane:
-        """A client that calls in a surface there is. It shares this one's connection."""
+    def in_surface(self, surface_id: str, refs: Sequence[str] = ()) -> AsyncToolplane:
+        """A client that calls in a surface there is. It shares this one's connection. `refs` go with each call, search and load in it."""
         context = self._context
-        inside = Context(surface_id, context.actor, context.session, context.retry, None)
+        inside = Context(surface_id, context.actor, context.session, context.retry, None, tuple(refs))
         return AsyncToolplane(self._driver, inside, owns=False)
 
     async def extend_surface(

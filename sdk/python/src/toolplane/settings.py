@@ -21,6 +21,9 @@ class CallSettings(TypedDict, total=False):
     """An id of your own; made up when left out."""
     session: str | None
     """The session it belongs to: a tool that is not safe beside others runs alone in it."""
+    refs: Sequence[str]
+    """What it belongs to beside the session: `task:ID`, `turn:ID`, ..., `role:NAME`; the client's own (`surface(refs=...)`) when left out. A surface that is for
+    one wants it named."""
     native_call_id: str | None
     """The model provider's id of the call."""
     locks: Sequence[str]

@@ -337,6 +337,11 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   const nothing = await tools.surface({ toolChoice: "none", selectionPolicy: { deniedTools: ["Bash"], parallelCalls: false } });
   assert.match((await nothing.callResult(`${name}.word_count`, { text: "a" })).error.message, /default_tool_choice/);
   await nothing.deleteSurface();
+  const task = await tools.surface({ scope: "task", refs: ["task:7"] });
+  assert.equal((await task.callResult(`${name}.word_count`, { text: "a" })).error, undefined);
+  assert.match((await task.callResult(`${name}.word_count`, { text: "a" }, { refs: ["task:8"] })).error.message, /another task than `8`/);
+  await assert.rejects(tools.within(task.surfaceId).load([`${name}.word_count`]), /names none/);
+  await task.deleteSurface();
   const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
   await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
   await pinned.deleteSurface();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use toolplane_catalog::ScopeFacts;
 use toolplane_cleaning::sent;
 use toolplane_lifecycle::{Acceptance, Preparation};
 use toolplane_records::SmolStr;
@@ -16,12 +17,13 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass};
+use toolplane_runtime::caller::Role;
 
 use super::asker::Asker;
 use super::decide::{PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
-use super::refusals::{no_background, no_executor, not_beside_others, runtime_error, schema_error};
-use super::request::{DecidedCall, decision_request};
+use super::refusals::{no_background, no_executor, not_beside_others, out_of_scope, runtime_error, schema_error};
+use super::request::{DecidedCall, actor, decision_request};
 use super::resolve::{Resolved, Terms};
 use super::spec::CallSpec;
 use super::tool::CallableTool;
@@ -76,17 +78,17 @@ impl Preparer {
                 acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
                 (Preparation::Unresolved { error: *error, blocked }.into(), None)
             }
-            Resolved::Callable(tool, terms) if terms.one_at_a_time && spec.is_parallel() => {
-                acceptance.tool_id = tool.registration.declaration.tool_id.clone();
-                (Preparation::Unresolved { error: not_beside_others(&spec.tool.name), blocked: true }.into(), None)
-            }
             Resolved::Callable(tool, terms) => {
                 acceptance.tool_id = tool.registration.declaration.tool_id.clone();
-                acceptance.keeping = tool.facts.profile.as_ref().map(CallKeeping::of).unwrap_or_default();
-                own = terms;
-                let call = Judging { spec, tool: &tool, terms: &own, now, dry_run };
-                let judged = self.judge(&call, &mut acceptance, &mut inputs, &mut asker).await?;
-                (judged, tool.plan.clone())
+                if let Some(error) = against(&terms, spec) {
+                    (Preparation::Unresolved { error, blocked: true }.into(), None)
+                } else {
+                    acceptance.keeping = tool.facts.profile.as_ref().map(CallKeeping::of).unwrap_or_default();
+                    own = terms;
+                    let call = Judging { spec, tool: &tool, terms: &own, now, dry_run };
+                    let judged = self.judge(&call, &mut acceptance, &mut inputs, &mut asker).await?;
+                    (judged, tool.plan.clone())
+                }
             }
         };
         let (payloads, mutations) = inputs.into_parts();
@@ -232,6 +234,27 @@ struct Judging<'a> {
     terms: &'a Terms,
     now: Timestamp,
     dry_run: bool,
+}
+
+/// What of the terms of its surface a call does not keep to.
+pub(super) fn against(terms: &Terms, spec: &CallSpec) -> Option<ToolError> {
+    if let Some(outside) = terms.scope.as_ref().and_then(|scope| scope.refuses(&scope_facts(spec))) {
+        return Some(out_of_scope(&outside));
+    }
+    (terms.one_at_a_time && spec.is_parallel()).then(|| not_beside_others(&spec.tool.name))
+}
+
+/// What is known of what a call belongs to.
+fn scope_facts(spec: &CallSpec) -> ScopeFacts<'_> {
+    let CallSpec { caller, context, .. } = spec;
+    let agent = Some(actor(caller, context.actor_ref.as_deref())).filter(|agent| !agent.is_empty());
+    ScopeFacts {
+        session: context.session_ref.as_deref(),
+        agent,
+        is_proven: caller.authenticated,
+        refs: context.runtime_refs.iter().map(SmolStr::as_str).collect(),
+        roles: Role::ALL.map(|role| (role.as_str(), caller.is(role))).to_vec(),
+    }
 }
 
 /// What is known of a call before anything was looked at.

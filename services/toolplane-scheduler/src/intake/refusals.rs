@@ -1,5 +1,6 @@
 //! The terminal errors of calls that come no further than their preparation.
 
+use toolplane_catalog::OutOfScope;
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError, named};
 
@@ -32,6 +33,15 @@ pub(super) fn not_beside_others(name: &str) -> ToolError {
     );
     let mut error = ToolError::of(codes::SURFACE_PARALLEL, message);
     error.side_effects = Some("none".to_owned());
+    error
+}
+
+/// The surface is for a session, a task or whatever else that the call does not belong to.
+pub(super) fn out_of_scope(outside: &OutOfScope) -> ToolError {
+    let mut error = ToolError::of(codes::SURFACE_OUTSIDE, outside.message("call"));
+    error.side_effects = Some("none".to_owned());
+    let field = format!("spec.{}", outside.field());
+    error.field_violations = vec![FieldViolation { field, description: outside.rule() }];
     error
 }
 

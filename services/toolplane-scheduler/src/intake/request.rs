@@ -150,7 +150,7 @@ pub(crate) fn caller_context(call: DecidedCall<'_>, caller: &Caller, can_ask: bo
 }
 
 /// Who calls. A proven caller has one identity, so what it says of itself counts for nothing.
-fn actor<'a>(caller: &'a Caller, said: Option<&'a str>) -> &'a str {
+pub(super) fn actor<'a>(caller: &'a Caller, said: Option<&'a str>) -> &'a str {
     let actor = if caller.authenticated { caller.actor.as_deref() } else { said };
     actor.unwrap_or_default()
 }

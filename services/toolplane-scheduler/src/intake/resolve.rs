@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::{Moment, Registration};
+use toolplane_catalog::{Moment, Registration, ScopeRules};
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_records::SmolStr;
@@ -43,12 +43,16 @@ pub(crate) struct Terms {
     pub(crate) one_at_a_time: bool,
     /// The policies it names.
     pub(crate) policy_refs: Arc<[SmolStr]>,
+    /// What its scope holds calls to; nothing without.
+    pub(crate) scope: Option<Arc<ScopeRules>>,
 }
 
 impl From<&v1::ResolvedTool> for Terms {
     fn from(resolved: &v1::ResolvedTool) -> Self {
         let policy_refs = resolved.policy_refs.iter().map(SmolStr::new).collect();
-        Self { one_at_a_time: resolved.one_at_a_time, policy_refs }
+        let scope = ScopeRules::told(resolved.scope_refs.clone(), resolved.scope_role.clone());
+        let scope = (!scope.is_silent()).then(|| Arc::new(scope));
+        Self { one_at_a_time: resolved.one_at_a_time, policy_refs, scope }
     }
 }
 

@@ -216,3 +216,20 @@ fn members_share_session_domain_key_and_policy_locks_and_their_ids_follow_from_t
         "keys of batches are their own"
     );
 }
+
+#[test]
+fn a_call_is_held_to_the_scope_of_its_surface() {
+    let resolved = v1::ResolvedTool { scope_refs: vec!["session:a".to_owned()], ..Default::default() };
+    let terms = Terms::from(&resolved);
+    let code = |session: &str| {
+        let call = read(v1::InvocationSpec { session_ref: session.into(), ..spec() }).unwrap();
+        assess::against(&terms, &call).map(|error| (error.error_code.to_string(), error.field_violations))
+    };
+    assert_eq!(code("a"), None);
+    for other in ["b", ""] {
+        let (code, fields) = code(other).unwrap();
+        assert_eq!((code.as_str(), fields[0].field.as_str()), ("surface.out_of_scope", "spec.session_ref"));
+    }
+    let plain = Terms::from(&v1::ResolvedTool::default());
+    assert!(assess::against(&plain, &read(spec()).unwrap()).is_none());
+}

@@ -11,6 +11,7 @@ use toolplane_runtime::ApiError;
 
 use super::api::SurfaceApi;
 use super::encode;
+use super::scope;
 use super::watch::moment;
 use crate::declarations;
 use crate::error::of_field;
@@ -30,6 +31,7 @@ pub(super) async fn load(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
+    scope::within(api, &caller, &id, &request.runtime_refs).await?;
     fits_an_answer(api, &tenant, &request.names)?;
     let loaded = api.registry.load(tenant, id.clone(), request.names).await?;
     let used = loaded.meanings.iter().filter_map(|(_, meaning)| match meaning {
@@ -64,10 +66,12 @@ pub(super) async fn unload(
     api: &SurfaceApi,
     request: Request<v1::UnloadToolsRequest>,
 ) -> Result<v1::UnloadToolsResponse, ApiError> {
-    let tenant = Caller::of(&request).tenant.clone();
+    let caller = Caller::of(&request);
+    let tenant = caller.tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
+    scope::within(api, &caller, &id, &request.runtime_refs).await?;
     let unloaded = api.registry.unload(tenant, id, request.names).await?;
     let outcomes = unloaded.meanings.into_iter().map(|(name, meaning)| v1::UnloadOutcome {
         name,
@@ -123,7 +127,7 @@ pub(super) async fn resolve(
             .transpose()?,
     };
     api.registry.current_at(request.known_revision).await?;
-    let Resolved { meaning, once, one_at_a_time, policy_refs, surface_revision, catalog_revision } =
+    let Resolved { meaning, once, one_at_a_time, policy_refs, scope, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
     if let Meaning::Callable(entry, _) = &meaning {
         api.registry.0.learning.called(&tenant, &id, entry.tool_id());
@@ -136,6 +140,8 @@ pub(super) async fn resolve(
             once,
             one_at_a_time,
             policy_refs,
+            scope_refs: scope.refs().to_vec(),
+            scope_role: scope.role().to_owned(),
         }),
         Meaning::Refused(refusal) => Resolution::NotCallable(encode::not_callable(refusal)),
     };
@@ -150,8 +156,7 @@ fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolRes
             digest: registration.digest().to_string(),
             revision,
             once: true,
-            one_at_a_time: false,
-            policy_refs: Vec::new(),
+            ..Default::default()
         }),
         None => Resolution::NotCallable(v1::NotCallable {
             kind: v1::NotCallableKind::Unknown.into(),

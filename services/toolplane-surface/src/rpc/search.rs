@@ -11,6 +11,7 @@ use toolplane_records::search::SearchResult;
 use toolplane_runtime::{ApiError, Caller, page};
 
 use super::api::SurfaceApi;
+use super::scope as surface_scope;
 use crate::error::of_field;
 use crate::learning::today;
 use crate::meaning::Asked;
@@ -60,6 +61,7 @@ pub(super) async fn search(
         let rule = format!("must have 1 to {MAX_QUERY_BYTES} bytes; it may be empty where a filter is given");
         return Err(ApiError::invalid_argument("query", rule));
     }
+    surface_scope::within(api, &caller, &id, &request.runtime_refs).await?;
     let limit = match usize::try_from(request.limit) {
         Ok(0) => DEFAULT_MATCHES,
         Ok(limit) => limit.min(MAX_MATCHES),

@@ -4,7 +4,7 @@ use prost::Message as _;
 use tonic::Request;
 use toolplane_catalog::{
     BlockedName, Budget, Choosing, DeferPolicy, Extension, IndexedSurface, MAX_LOADED, ModelCapabilities,
-    RoleConstraints, SurfaceRequest,
+    RoleConstraints, ScopeRules, SurfaceRequest,
 };
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
@@ -153,6 +153,8 @@ fn read(
         .map_err(|fault| ApiError::invalid_argument(fault.field, fault.rule))?;
     wanted.policy_refs = policy_refs(request.policy_refs)?;
     wanted.runtime_refs = request.runtime_refs;
+    ScopeRules::read(wanted.scope, &wanted.runtime_refs, &wanted.role.role)
+        .map_err(|fault| ApiError::invalid_argument(fault.field, fault.rule))?;
     wanted.surface_reason = request.surface_reason;
     Ok(Wanted { request: wanted, model_capabilities, repeatable })
 }

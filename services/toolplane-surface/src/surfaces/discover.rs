@@ -6,8 +6,8 @@ use serde_json::json;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
 use toolplane_catalog::{
-    Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, Shortage, Unloaded, resolve, resolve_at,
-    similar_in,
+    Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, ScopeRules, Shortage, Unloaded, resolve,
+    resolve_at, similar_in,
 };
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
@@ -102,6 +102,8 @@ pub(crate) struct Resolved {
     pub(crate) one_at_a_time: bool,
     /// The policies the surface names.
     pub(crate) policy_refs: Vec<String>,
+    /// What its scope holds calls to.
+    pub(crate) scope: ScopeRules,
     /// Revision of the surface the answer is about.
     pub(crate) surface_revision: u64,
     /// Revision of the catalog the answer is about.
@@ -155,8 +157,10 @@ impl Registry {
         {
             held.note_use_of(entry.tool_id());
         }
-        let (one_at_a_time, policy_refs) = (view.indexed().one_at_a_time(), view.indexed().policy_refs().to_vec());
-        Ok(Resolved { meaning, once, one_at_a_time, policy_refs, surface_revision, catalog_revision })
+        let surface = view.indexed();
+        let (one_at_a_time, policy_refs) = (surface.one_at_a_time(), surface.policy_refs().to_vec());
+        let scope = surface.scope_rules();
+        Ok(Resolved { meaning, once, one_at_a_time, policy_refs, scope, surface_revision, catalog_revision })
     }
 
     /// What a name means when providers have had their say, and whether that holds for one call alone.

@@ -125,7 +125,7 @@ async fn what_an_answer_cannot_carry_is_refused_before_anything_is_done() {
     let policy = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };
     let id = role.surface(policy).await.surface_id;
     let names: Vec<String> = (0..30).map(|n| format!("large.t{n}")).collect();
-    let request = v1::LoadToolsRequest { surface_id: id.clone(), names: names.clone() };
+    let request = v1::LoadToolsRequest { surface_id: id.clone(), names: names.clone(), ..Default::default() };
     let refused = role.client.clone().load_tools(request).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
     assert!(role.get(&id).await.surface.unwrap().loaded_tools.is_empty(), "nothing was loaded");

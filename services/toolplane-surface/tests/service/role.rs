@@ -127,13 +127,13 @@ impl Role {
 
     pub(crate) async fn load(&self, surface: &str, names: &[&str]) -> v1::LoadToolsResponse {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let request = v1::LoadToolsRequest { surface_id: surface.to_owned(), names };
+        let request = v1::LoadToolsRequest { surface_id: surface.to_owned(), names, ..Default::default() };
         self.client.clone().load_tools(request).await.unwrap().into_inner()
     }
 
     pub(crate) async fn unload(&self, surface: &str, names: &[&str]) -> Result<v1::UnloadToolsResponse, tonic::Status> {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let request = v1::UnloadToolsRequest { surface_id: surface.to_owned(), names };
+        let request = v1::UnloadToolsRequest { surface_id: surface.to_owned(), names, ..Default::default() };
         self.client.clone().unload_tools(request).await.map(tonic::Response::into_inner)
     }
 

@@ -437,3 +437,37 @@ async fn three_thousand_tools_are_usable() {
     assert!(known < Duration::from_millis(200) && unknown < Duration::from_secs(5));
     role.stop().await;
 }
+
+#[tokio::test]
+async fn what_a_surface_is_for_is_held_and_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let refs = |text: &str| vec![text.to_owned(), "sandbox:3".to_owned()];
+    let of_task = |text: &str| v1::CreateSurfaceRequest {
+        scope: "task".to_owned(),
+        runtime_refs: refs(text),
+        ..Default::default()
+    };
+    let wrong = role.client.clone().create_surface(of_task("turn:7")).await.unwrap_err();
+    assert!(wrong.message().contains("runtime_refs[0]") && wrong.message().contains("`task:`"), "{}", wrong.message());
+    let id = role.surface(of_task("task:7")).await.surface_id;
+    let (load, names) =
+        (|request| async { role.client.clone().load_tools(request).await }, vec!["files.read".to_owned()]);
+    let asked = |runtime_refs| v1::LoadToolsRequest { surface_id: id.clone(), names: names.clone(), runtime_refs };
+    load(asked(refs("task:7"))).await.unwrap();
+    for (other, says) in [(refs("task:8"), "another task than `8`"), (Vec::new(), "names none")] {
+        let refused = load(asked(other.clone())).await.unwrap_err();
+        assert_eq!(refused.code(), tonic::Code::PermissionDenied);
+        assert!(refused.message().contains(says) && !refused.message().contains('7'), "{}", refused.message());
+        let search = v1::SearchToolsRequest {
+            surface_id: id.clone(),
+            query: "read".to_owned(),
+            runtime_refs: other,
+            ..Default::default()
+        };
+        assert_eq!(role.client.clone().search_tools(search).await.unwrap_err().code(), tonic::Code::PermissionDenied);
+    }
+    assert_eq!(role.resolved(&id, "files.read").await.scope_refs, ["task:7"]);
+    role.stop().await;
+}

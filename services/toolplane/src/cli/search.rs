@@ -52,6 +52,9 @@ pub(crate) struct SearchArgs {
     /// Without what use has taught, and without teaching anything.
     #[arg(long)]
     without_use: bool,
+    /// What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., `role:NAME`. May be repeated.
+    #[arg(long = "ref", value_name = "REF")]
+    refs: Vec<String>,
 }
 
 /// What is loaded, or unloaded.
@@ -62,6 +65,9 @@ pub(crate) struct LoadArgs {
     /// Names, aliases or ids.
     #[arg(required = true)]
     names: Vec<String>,
+    /// What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., `role:NAME`. May be repeated.
+    #[arg(long = "ref", value_name = "REF")]
+    refs: Vec<String>,
 }
 
 /// Searches in a surface.
@@ -83,6 +89,7 @@ pub(crate) async fn search(
         tags: args.tag,
         capabilities: args.capability,
         without_use: args.without_use,
+        runtime_refs: args.refs,
     };
     let answer = connection.surfaces().search_tools(request).await?.into_inner();
     if out.json() {
@@ -179,7 +186,7 @@ fn next_step(action: &str, surface: &str) -> String {
 
 /// Loads deferred tools. A name that cannot be loaded is a failure of the command, after all others were loaded.
 pub(crate) async fn load(args: LoadArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
-    let request = v1::LoadToolsRequest { surface_id: args.surface, names: args.names };
+    let request = v1::LoadToolsRequest { surface_id: args.surface, names: args.names, runtime_refs: args.refs };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
     let mut ending = CommandOutcome::Done;
     for outcome in answer.outcomes {
@@ -210,7 +217,7 @@ pub(crate) async fn unload(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let request = v1::UnloadToolsRequest { surface_id: args.surface, names: args.names };
+    let request = v1::UnloadToolsRequest { surface_id: args.surface, names: args.names, runtime_refs: args.refs };
     let answer = connection.surfaces().unload_tools(request).await?.into_inner();
     let mut ending = CommandOutcome::Done;
     for v1::UnloadOutcome { name, outcome } in answer.outcomes {

@@ -50,9 +50,13 @@ pub(crate) enum SurfaceCommand {
 /// What the new surface holds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CreateArgs {
-    /// Where it applies: session, task, turn, workspace, ...
+    /// Where it applies: session, task, turn, model_request, workspace, peer_agent, role, skill or tenant.
     #[arg(long, default_value = "session")]
     scope: String,
+    /// What it is for, by its scope: `session:ID`, `task:ID`, `turn:ID`, `request:ID`, `workspace:ID`, `agent:ID`. Calls, searches and loads that
+    /// name others or none are refused. May be repeated.
+    #[arg(long = "ref", value_name = "REF")]
+    refs: Vec<String>,
     /// These tools, by id or name, beside those that are chosen by what they are; every tool when nothing is given.
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
@@ -194,6 +198,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
     let request = v1::CreateSurfaceRequest {
         request_id: uuid::Uuid::now_v7().to_string(),
         scope: args.scope,
+        runtime_refs: args.refs,
         tool_refs: args.tools,
         namespaces: args.chosen.namespaces,
         tags: args.chosen.tags,

@@ -466,7 +466,7 @@ class ListSurfacesResponse(_message.Message):
     def __init__(self, surfaces: _Optional[_Iterable[_Union[_surface_pb2.ToolSurface, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., damaged_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers", "without_use", "tags", "capabilities")
+    __slots__ = ("surface_id", "query", "limit", "view", "page_token", "namespaces", "kinds", "risk_levels", "providers", "without_use", "tags", "capabilities", "runtime_refs")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -479,6 +479,7 @@ class SearchToolsRequest(_message.Message):
     WITHOUT_USE_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    RUNTIME_REFS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     query: str
     limit: int
@@ -491,7 +492,8 @@ class SearchToolsRequest(_message.Message):
     without_use: bool
     tags: _containers.RepeatedScalarFieldContainer[str]
     capabilities: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., without_use: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ...) -> None: ...
+    runtime_refs: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., view: _Optional[_Union[_vocabulary_pb2.RecordView, str]] = ..., page_token: _Optional[str] = ..., namespaces: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., without_use: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchToolsResponse(_message.Message):
     __slots__ = ("result", "json")
@@ -568,12 +570,14 @@ class ForgetUseResponse(_message.Message):
     def __init__(self, tools: _Optional[int] = ..., words: _Optional[int] = ...) -> None: ...
 
 class LoadToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "names")
+    __slots__ = ("surface_id", "names", "runtime_refs")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     NAMES_FIELD_NUMBER: _ClassVar[int]
+    RUNTIME_REFS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+    runtime_refs: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LoadToolsResponse(_message.Message):
     __slots__ = ("outcomes", "surface_revision", "moment", "unloaded")
@@ -638,12 +642,14 @@ class LoadedSchema(_message.Message):
     def __init__(self, tool: _Optional[_Union[_surface_pb2.LoadedTool, _Mapping]] = ..., model_input_schema: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., description: _Optional[str] = ..., digest: _Optional[str] = ..., alias: _Optional[str] = ...) -> None: ...
 
 class UnloadToolsRequest(_message.Message):
-    __slots__ = ("surface_id", "names")
+    __slots__ = ("surface_id", "names", "runtime_refs")
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     NAMES_FIELD_NUMBER: _ClassVar[int]
+    RUNTIME_REFS_FIELD_NUMBER: _ClassVar[int]
     surface_id: str
     names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+    runtime_refs: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, surface_id: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class UnloadToolsResponse(_message.Message):
     __slots__ = ("outcomes", "surface_revision")
@@ -923,20 +929,24 @@ class ResolveToolResponse(_message.Message):
     def __init__(self, resolved: _Optional[_Union[ResolvedTool, _Mapping]] = ..., not_callable: _Optional[_Union[NotCallable, _Mapping]] = ..., surface_revision: _Optional[int] = ..., catalog_revision: _Optional[int] = ...) -> None: ...
 
 class ResolvedTool(_message.Message):
-    __slots__ = ("registration", "digest", "revision", "once", "one_at_a_time", "policy_refs")
+    __slots__ = ("registration", "digest", "revision", "once", "one_at_a_time", "policy_refs", "scope_refs", "scope_role")
     REGISTRATION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     ONCE_FIELD_NUMBER: _ClassVar[int]
     ONE_AT_A_TIME_FIELD_NUMBER: _ClassVar[int]
     POLICY_REFS_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_REFS_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_ROLE_FIELD_NUMBER: _ClassVar[int]
     registration: _registration_pb2.ToolRegistration
     digest: str
     revision: int
     once: bool
     one_at_a_time: bool
     policy_refs: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ..., one_at_a_time: bool = ..., policy_refs: _Optional[_Iterable[str]] = ...) -> None: ...
+    scope_refs: _containers.RepeatedScalarFieldContainer[str]
+    scope_role: str
+    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ..., one_at_a_time: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., scope_refs: _Optional[_Iterable[str]] = ..., scope_role: _Optional[str] = ...) -> None: ...
 
 class SyncCatalogRequest(_message.Message):
     __slots__ = ("subscriber", "acknowledged_revision", "beat")

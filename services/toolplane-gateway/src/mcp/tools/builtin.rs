@@ -10,6 +10,7 @@ use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::alias;
 use tracing::warn;
 
+use crate::mcp::call::session_ref;
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
@@ -139,6 +140,11 @@ fn found(json: &str) -> Reply {
     Reply::new().value("content", &text).raw("structuredContent", json).value("isError", &false)
 }
 
+/// What a search or a load belongs to, as calls of the same client do.
+fn belongs_to(x: &Exchange) -> Vec<String> {
+    x.scope.iter().map(|scope| format!("session:{}", session_ref(&scope.0))).collect()
+}
+
 /// `tool_search`.
 pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Fault> {
     #[derive(Deserialize)]
@@ -166,8 +172,14 @@ pub(crate) async fn search(x: &Exchange, given: &RawValue) -> Result<Reply, Faul
         None => wanted.query,
     };
     let page_token = wanted.page;
-    let request =
-        v1::SearchToolsRequest { surface_id: surface, query, limit: wanted.limit, page_token, ..Default::default() };
+    let request = v1::SearchToolsRequest {
+        surface_id: surface,
+        query,
+        limit: wanted.limit,
+        page_token,
+        runtime_refs: belongs_to(x),
+        ..Default::default()
+    };
     let answer = match x.upstream.surfaces().search_tools(request).await {
         // A model can mend its query.
         Err(status) if status.code() == tonic::Code::InvalidArgument => return Ok(failed(status.message())),
@@ -258,7 +270,7 @@ pub(crate) async fn load(x: &Exchange, given: &RawValue) -> Result<Reply, Fault>
     let listing = x.front.listings.now(&x.upstream, &surface).await?;
     let named = wanted.names.iter().map(|name| listing.named(name).map_or(name, |entry| &entry.full_name));
     let names: Vec<String> = named.cloned().collect();
-    let request = v1::LoadToolsRequest { surface_id: surface, names };
+    let request = v1::LoadToolsRequest { surface_id: surface, names, runtime_refs: belongs_to(x) };
     let v1::LoadToolsResponse { outcomes, mut unloaded, .. } =
         x.upstream.surfaces().load_tools(request).await?.into_inner();
     let (mut tools, mut failures, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
@@ -324,7 +336,7 @@ async fn remember(x: &Exchange, names: Vec<String>) -> Vec<v1::UnloadedTool> {
     let done = async {
         let mut surfaces = x.upstream.surfaces();
         surfaces.create_surface(make).await?;
-        surfaces.load_tools(v1::LoadToolsRequest { surface_id: surface_id.clone(), names }).await
+        surfaces.load_tools(v1::LoadToolsRequest { surface_id: surface_id.clone(), names, ..Default::default() }).await
     };
     let answer = match done.await {
         Ok(answer) => answer.into_inner(),

@@ -80,9 +80,8 @@ impl SurfaceService for Fakes {
                     registration: Some((&parts).into()),
                     digest,
                     revision: 1,
-                    once: false,
-                    one_at_a_time: false,
                     policy_refs: vec!["strict".to_owned()],
+                    ..Default::default()
                 })
             }
             None => Resolution::NotCallable(v1::NotCallable {

@@ -15,6 +15,9 @@ pub(crate) struct Manner {
     /// Who calls, for rules and records.
     #[arg(long, default_value = PRODUCER, value_name = "NAME")]
     actor: String,
+    /// What the call belongs to: `task:ID`, `turn:ID`, ..., `role:NAME`. A surface that is for one wants it named. May be repeated.
+    #[arg(long = "ref", value_name = "REF")]
+    refs: Vec<String>,
     /// How sure the agent is that this call is right, from 0 to 1; it can only make the decision stricter.
     #[arg(long, value_name = "0..1", value_parser = share)]
     confidence: Option<f64>,
@@ -40,6 +43,7 @@ impl Manner {
     /// Puts it into the call.
     pub(crate) fn apply(self, spec: &mut v1::InvocationSpec) {
         spec.actor_ref = self.actor;
+        spec.runtime_refs = self.refs;
         spec.permission_mode = self.mode.unwrap_or_default();
         let assurance = v1::CallAssurance {
             confidence: self.confidence,
@@ -81,9 +85,23 @@ mod tests {
 
     #[test]
     fn what_the_agent_says_is_passed_on() {
-        let words = ["--mode", "plan", "--actor", "ann", "--confidence", "0.6", "--taint", "web", "--taint", "mail"];
+        let words = [
+            "--ref",
+            "task:7",
+            "--mode",
+            "plan",
+            "--actor",
+            "ann",
+            "--confidence",
+            "0.6",
+            "--taint",
+            "web",
+            "--taint",
+            "mail",
+        ];
         let said = spec(&words).unwrap();
         assert_eq!((said.actor_ref.as_str(), said.permission_mode.as_str()), ("ann", "plan"));
+        assert_eq!(said.runtime_refs, ["task:7"]);
         let assurance = said.assurance.unwrap();
         assert_eq!((assurance.confidence, assurance.taints.len()), (Some(0.6), 2));
         for wrong in ["1.5", "-1", "NaN", "much"] {

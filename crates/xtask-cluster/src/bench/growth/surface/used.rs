@@ -40,7 +40,9 @@ pub(super) async fn measure(bed: &Bed, numbers: Range<usize>, figures: &mut Figu
     for number in numbers.take(TIMES) {
         let names = vec![format!("bench.tool_{number}")];
         let asked = Instant::now();
-        surfaces.load_tools(v1::LoadToolsRequest { surface_id: surface_id.clone(), names }).await?;
+        surfaces
+            .load_tools(v1::LoadToolsRequest { surface_id: surface_id.clone(), names, ..Default::default() })
+            .await?;
         times.push(asked.elapsed());
     }
     tell(figures, count, "loading a tool", &Measured::of(times, begin.elapsed()), Some(LOAD));
@@ -54,7 +56,8 @@ pub(super) async fn measure(bed: &Bed, numbers: Range<usize>, figures: &mut Figu
         let request = v1::RegisterToolsRequest { tools: vec![bed::held(&later)?], validate_only: false };
         let asked = Instant::now();
         surfaces.register_tools(request).await?;
-        let request = v1::LoadToolsRequest { surface_id: surface_id.clone(), names: vec![later.clone()] };
+        let request =
+            v1::LoadToolsRequest { surface_id: surface_id.clone(), names: vec![later.clone()], ..Default::default() };
         let loaded = surfaces.load_tools(request).await?.into_inner();
         times.push(asked.elapsed());
         let is_loaded = |outcome: &v1::LoadOutcome| matches!(outcome.outcome, Some(Outcome::Loaded(_)));

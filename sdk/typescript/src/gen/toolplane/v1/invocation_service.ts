@@ -68,7 +68,10 @@ export interface InvocationSpec {
   nativeCallId: string;
   /** Who calls. */
   actorRef: string;
-  /** Runtime, session, task or sandbox refs. */
+  /**
+   * Runtime, session, task or sandbox refs. A surface that is for one task, say, wants its calls to name it (`task:ID`); `role:NAME` is the role
+   * of the agent, where the surface is for one.
+   */
   runtimeRefs: string[];
   /** The caller's deadline for the whole call, waiting for approval included, in milliseconds from now; none when 0. */
   timeoutMs: bigint;

@@ -323,7 +323,10 @@ export interface CreateSurfaceRequest {
   defaultToolChoice:
     | JsonPayload
     | undefined;
-  /** Runtime, session, task or sandbox refs. */
+  /**
+   * What it is for, by its scope: `session:ID`, `task:ID`, `turn:ID`, `request:ID`, `workspace:ID`, `agent:ID`. Calls, searches and loads that name
+   * others or none are refused. A form the scope does not know is refused; other text is kept as it is.
+   */
   runtimeRefs: string[];
   /**
    * Policies that are in force in it, by names of your own, at most 32: rules (`surface_policy:NAME`) and policies of an organisation
@@ -591,6 +594,8 @@ export interface SearchToolsRequest {
   tags: string[];
   /** Only tools with one of these capabilities. */
   capabilities: string[];
+  /** What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32. */
+  runtimeRefs: string[];
 }
 
 /** What was found. */
@@ -680,6 +685,8 @@ export interface LoadToolsRequest {
   surfaceId: string;
   /** Names, aliases or ids, at most 100. */
   names: string[];
+  /** What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32. */
+  runtimeRefs: string[];
 }
 
 /** The outcome for each name. */
@@ -761,6 +768,8 @@ export interface UnloadToolsRequest {
   surfaceId: string;
   /** Names, aliases or ids, at most 100. */
   names: string[];
+  /** What it is asked for, where the surface is for one: `session:ID`, `task:ID`, ..., and `role:NAME`, at most 32. */
+  runtimeRefs: string[];
 }
 
 /** The outcome for each name. */
@@ -1097,6 +1106,10 @@ export interface ResolvedTool {
   oneAtATime: boolean;
   /** The policies the surface names. */
   policyRefs: string[];
+  /** What the scope of the surface holds calls to: of each form among them (`session:ID`) a call names one. */
+  scopeRefs: string[];
+  /** The role its callers have; any when empty. */
+  scopeRole: string;
 }
 
 /** Sent by a scheduler: first to open, then once per change it has applied. */
@@ -4040,6 +4053,7 @@ function createBaseSearchToolsRequest(): SearchToolsRequest {
     withoutUse: false,
     tags: [],
     capabilities: [],
+    runtimeRefs: [],
   };
 }
 
@@ -4080,6 +4094,9 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     }
     for (const v of message.capabilities) {
       writer.uint32(98).string(v!);
+    }
+    for (const v of message.runtimeRefs) {
+      writer.uint32(106).string(v!);
     }
     return writer;
   },
@@ -4193,6 +4210,14 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
             message.capabilities.push(reader.string());
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.runtimeRefs.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4222,6 +4247,7 @@ export const SearchToolsRequest: MessageFns<SearchToolsRequest> = {
     message.withoutUse = object.withoutUse ?? false;
     message.tags = object.tags?.map((e) => e) || [];
     message.capabilities = object.capabilities?.map((e) => e) || [];
+    message.runtimeRefs = object.runtimeRefs?.map((e) => e) || [];
     return message;
   },
 };
@@ -4865,7 +4891,7 @@ export const ForgetUseResponse: MessageFns<ForgetUseResponse> = {
 };
 
 function createBaseLoadToolsRequest(): LoadToolsRequest {
-  return { surfaceId: "", names: [] };
+  return { surfaceId: "", names: [], runtimeRefs: [] };
 }
 
 export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
@@ -4875,6 +4901,9 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
     }
     for (const v of message.names) {
       writer.uint32(18).string(v!);
+    }
+    for (const v of message.runtimeRefs) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -4908,6 +4937,14 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
             message.names.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.runtimeRefs.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4927,6 +4964,7 @@ export const LoadToolsRequest: MessageFns<LoadToolsRequest> = {
     const message = createBaseLoadToolsRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.names = object.names?.map((e) => e) || [];
+    message.runtimeRefs = object.runtimeRefs?.map((e) => e) || [];
     return message;
   },
 };
@@ -5441,7 +5479,7 @@ export const LoadedSchema: MessageFns<LoadedSchema> = {
 };
 
 function createBaseUnloadToolsRequest(): UnloadToolsRequest {
-  return { surfaceId: "", names: [] };
+  return { surfaceId: "", names: [], runtimeRefs: [] };
 }
 
 export const UnloadToolsRequest: MessageFns<UnloadToolsRequest> = {
@@ -5451,6 +5489,9 @@ export const UnloadToolsRequest: MessageFns<UnloadToolsRequest> = {
     }
     for (const v of message.names) {
       writer.uint32(18).string(v!);
+    }
+    for (const v of message.runtimeRefs) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -5484,6 +5525,14 @@ export const UnloadToolsRequest: MessageFns<UnloadToolsRequest> = {
             message.names.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.runtimeRefs.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5503,6 +5552,7 @@ export const UnloadToolsRequest: MessageFns<UnloadToolsRequest> = {
     const message = createBaseUnloadToolsRequest();
     message.surfaceId = object.surfaceId ?? "";
     message.names = object.names?.map((e) => e) || [];
+    message.runtimeRefs = object.runtimeRefs?.map((e) => e) || [];
     return message;
   },
 };
@@ -7728,7 +7778,16 @@ export const ResolveToolResponse: MessageFns<ResolveToolResponse> = {
 };
 
 function createBaseResolvedTool(): ResolvedTool {
-  return { registration: undefined, digest: "", revision: 0n, once: false, oneAtATime: false, policyRefs: [] };
+  return {
+    registration: undefined,
+    digest: "",
+    revision: 0n,
+    once: false,
+    oneAtATime: false,
+    policyRefs: [],
+    scopeRefs: [],
+    scopeRole: "",
+  };
 }
 
 export const ResolvedTool: MessageFns<ResolvedTool> = {
@@ -7753,6 +7812,12 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     }
     for (const v of message.policyRefs) {
       writer.uint32(50).string(v!);
+    }
+    for (const v of message.scopeRefs) {
+      writer.uint32(58).string(v!);
+    }
+    if (message.scopeRole !== "") {
+      writer.uint32(66).string(message.scopeRole);
     }
     return writer;
   },
@@ -7818,6 +7883,22 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
             message.policyRefs.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.scopeRefs.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.scopeRole = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7843,6 +7924,8 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     message.once = object.once ?? false;
     message.oneAtATime = object.oneAtATime ?? false;
     message.policyRefs = object.policyRefs?.map((e) => e) || [];
+    message.scopeRefs = object.scopeRefs?.map((e) => e) || [];
+    message.scopeRole = object.scopeRole ?? "";
     return message;
   },
 };

@@ -1,0 +1,108 @@
+//! What scopes hold calls to.
+
+use toolplane_records::vocabulary::SurfaceScope as Scope;
+
+use crate::surface::scope::{ScopeFacts, ScopeRules};
+
+fn refs(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+fn rules(scope: Scope, named: &[&str]) -> ScopeRules {
+    ScopeRules::read(scope, &refs(named), "agent").unwrap()
+}
+
+fn said<'a>(session: Option<&'a str>, refs: &[&'a str]) -> ScopeFacts<'a> {
+    ScopeFacts { session, refs: refs.to_vec(), ..ScopeFacts::default() }
+}
+
+#[test]
+fn each_scope_holds_what_its_surface_names() {
+    let cases = [
+        (Scope::Session, "session:a", "session:b"),
+        (Scope::Task, "task:a", "task:b"),
+        (Scope::Turn, "turn:a", "turn:b"),
+        (Scope::ModelRequest, "request:a", "request:b"),
+        (Scope::Workspace, "workspace:a", "workspace:b"),
+        (Scope::PeerAgent, "agent:a", "agent:b"),
+        (Scope::Turn, "session:a", "session:b"),
+        (Scope::ModelRequest, "workspace:a", "workspace:b"),
+    ];
+    for (scope, own, other) in cases {
+        let rules = rules(scope, &["sandbox:7", own]);
+        assert_eq!(rules.refuses(&said(None, &["sandbox:8", own])), None, "{scope} {own}");
+        let out = rules.refuses(&said(None, &[other])).unwrap();
+        assert_eq!(out.said.as_deref(), Some("b"), "{scope}");
+        assert!(!out.message("call").contains("`a`") && !out.rule().contains("`a`"), "{}", out.message("call"));
+        let none = rules.refuses(&said(None, &[])).unwrap();
+        assert!(none.said.is_none() && none.message("call").contains("names none"), "{scope}");
+    }
+    let both = rules(Scope::Task, &["task:a", "task:b", "session:s"]);
+    assert_eq!(both.refuses(&said(Some("s"), &["task:b"])), None);
+    assert_eq!(both.refuses(&said(Some("t"), &["task:b"])).unwrap().form, "session");
+}
+
+#[test]
+fn a_surface_that_names_nothing_is_for_everybody() {
+    for scope in [Scope::Session, Scope::Task, Scope::Turn, Scope::Tenant, Scope::Skill, Scope::PeerAgent] {
+        let rules = rules(scope, &["sandbox:7", "free text", "note:session:a"]);
+        assert!(rules.is_silent() && rules.refuses(&said(None, &[])).is_none(), "{scope}");
+    }
+}
+
+#[test]
+fn what_a_scope_does_not_know_is_refused_and_says_nothing_where_it_is_stored() {
+    for (scope, named, rule) in [
+        (Scope::Session, "task:a", "knows `session:`, `workspace:`"),
+        (Scope::Workspace, "session:a", "knows `workspace:`"),
+        (Scope::Tenant, "session:a", "is for none"),
+        (Scope::Role, "agent:a", "is for none"),
+        (Scope::Session, "session: ", "must say which session"),
+    ] {
+        let fault = ScopeRules::read(scope, &refs(&["x", named]), "").unwrap_err();
+        assert_eq!(fault.field, "runtime_refs[1]");
+        assert!(fault.rule.contains(rule), "{}", fault.rule);
+    }
+    assert!(ScopeRules::stored(Scope::Session, &refs(&["task:a"]), "").is_silent());
+}
+
+#[test]
+fn a_session_is_called_in_either_way_and_the_field_counts_first() {
+    let rules = rules(Scope::Session, &["session:a"]);
+    for own in ["a", "session:a"] {
+        assert_eq!(rules.refuses(&said(Some(own), &[])), None, "{own}");
+    }
+    assert!(rules.refuses(&said(Some("b"), &["session:a"])).is_some());
+}
+
+#[test]
+fn a_proven_agent_is_nobody_else() {
+    let rules = rules(Scope::PeerAgent, &["agent:a"]);
+    let facts = |agent, is_proven| ScopeFacts { agent, is_proven, refs: vec!["agent:a"], ..ScopeFacts::default() };
+    assert_eq!(rules.refuses(&facts(Some("a"), true)), None);
+    assert_eq!(rules.refuses(&facts(Some("b"), true)).unwrap().field(), "actor_ref");
+    assert!(rules.refuses(&facts(None, true)).is_some());
+    assert_eq!(rules.refuses(&facts(Some("b"), false)), None);
+}
+
+#[test]
+fn roles_of_credentials_are_not_taken_from_what_is_said() {
+    let refused = |role: &str, refs: &[&str]| {
+        let rules = ScopeRules::read(Scope::Role, &[], role).unwrap();
+        let roles = vec![("agent", true), ("operator", false)];
+        rules.refuses(&ScopeFacts { roles, refs: refs.to_vec(), ..ScopeFacts::default() }).map(|out| out.form)
+    };
+    assert_eq!(refused("agent", &[]), None);
+    assert_eq!(refused("operator", &["role:operator"]), Some("role".to_owned()));
+    assert_eq!(refused("reviewer", &["role:reviewer"]), None);
+    assert_eq!(refused("reviewer", &["role:writer"]), Some("role".to_owned()));
+    assert_eq!(refused("", &[]), None);
+    assert!(ScopeRules::read(Scope::Session, &[], "reviewer").unwrap().is_silent());
+}
+
+#[test]
+fn what_a_newer_process_tells_is_held() {
+    let told = ScopeRules::told(refs(&["project:a"]), String::new());
+    assert!(told.refuses(&said(None, &[])).is_some());
+    assert_eq!(told.refuses(&said(None, &["project:a"])), None);
+}

@@ -1,0 +1,41 @@
+//! What a search or a load belongs to, held to the scope of its surface.
+
+use toolplane_catalog::{OutOfScope, ScopeFacts};
+use toolplane_records::codes;
+use toolplane_records::ids::SurfaceId;
+use toolplane_runtime::caller::Role;
+use toolplane_runtime::{ApiError, Caller};
+
+use super::api::SurfaceApi;
+
+/// Most refs of one request.
+const MAX_REFS: usize = 32;
+
+/// Refuses what `caller` asks of a surface that is for something else than `refs` name.
+pub(super) async fn within(api: &SurfaceApi, caller: &Caller, id: &SurfaceId, refs: &[String]) -> Result<(), ApiError> {
+    if refs.len() > MAX_REFS {
+        let rule = format!("has {} refs; at most {MAX_REFS} are allowed", refs.len());
+        return Err(ApiError::invalid_argument("runtime_refs", rule));
+    }
+    let rules = api.registry.held(&caller.tenant, id).await?.view().indexed().scope_rules();
+    if rules.is_silent() {
+        return Ok(());
+    }
+    let facts = ScopeFacts {
+        session: None,
+        agent: caller.actor.as_deref().filter(|_| caller.authenticated),
+        is_proven: caller.authenticated,
+        refs: refs.iter().map(String::as_str).collect(),
+        roles: Role::ALL.map(|role| (role.as_str(), caller.is(role))).to_vec(),
+    };
+    match rules.refuses(&facts) {
+        Some(outside) => Err(refusal(&outside)),
+        None => Ok(()),
+    }
+}
+
+fn refusal(outside: &OutOfScope) -> ApiError {
+    let (form, message) = (&outside.form, outside.message("request"));
+    let message = format!("{message} (`runtime_refs`, as `{form}:ID`)");
+    ApiError::PermissionDenied { reason: codes::SURFACE_SCOPE, message }
+}
