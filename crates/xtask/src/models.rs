@@ -13,7 +13,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     clippy.args(PACKAGES).args(FEATURES).args(["--", "--deny", "warnings"]);
     command::run(clippy)?;
     let mut tests = command::cargo(&["test"]);
-    // By their names: the others are the same as without models.
-    tests.args(PACKAGES).args(FEATURES).args(["--", "meaning", "model"]);
+    // By their names: the others are the same as without models. One after the other: one of them counts the threads of its process.
+    tests.args(PACKAGES).args(FEATURES).args(["--", "--test-threads", "1", "meaning", "model"]);
     command::run(tests)
 }
