@@ -321,12 +321,12 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
         nothing.call(f"{served.namespace}.add", {"a": 1, "b": 2})
     nothing.delete_surface()
     task = tools.surface(scope="task", refs=["task:7"])
-    task.load([f"{served.namespace}.add"])
+    task.load(f"{served.namespace}.add")
     task.call(f"{served.namespace}.add", {"a": 1, "b": 2})
     with pytest.raises(ToolplaneError, match="another task than `8`"):
         task.call(f"{served.namespace}.add", {"a": 1, "b": 2}, refs=["task:8"])
     with pytest.raises(ToolplaneError, match="names none"):
-        tools.in_surface(task.surface_id).load([f"{served.namespace}.add"])
+        tools.in_surface(task.surface_id).load(f"{served.namespace}.add")
     task.delete_surface()
     small = tools.surface(tools=[f"{served.namespace}.add"])
     before = len(small.list())

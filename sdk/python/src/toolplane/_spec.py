@@ -24,7 +24,7 @@ def make_spec(
     session: str,
     refs: Sequence[str] = (),
 ) -> invocations.InvocationSpec:
-    """The call as a message. `TypeError` for a setting there is not, `ValueError` or `TypeError` for arguments JSON cannot say.
+    """The call as a message. `TypeError` for a setting there is not, `ValueError` or `TypeError` for arguments JSON cannot say, and an empty moment.
 
     It has an id and a key of its own where none is given: the same message may be sent again.
     """
@@ -72,6 +72,8 @@ def _set(spec: invocations.InvocationSpec, settings: CallSettings) -> None:
         spec.assurance.confidence = confidence
     spec.declaration_digest = settings.get("declaration_digest", "")
     spec.surface_moment = settings.get("surface_moment", "")
+    if "surface_moment" in settings and not spec.surface_moment:
+        raise ValueError("`surface_moment` is empty: leave it out, or give a moment")  # a call that was to be guarded goes not without
 
 
 def _lock(text: str) -> scheduler_policy_pb2.ResourceLock:

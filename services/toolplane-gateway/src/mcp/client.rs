@@ -99,6 +99,10 @@ impl Meta {
         let (traceparent, tracestate) = (text("traceparent")?, text("tracestate")?);
         let (invocation, idempotency_key) = (text("toolplane/invocation_id")?, text("toolplane/idempotency_key")?);
         let surface_moment = text(SURFACE_MOMENT)?;
+        if surface_moment.as_ref().is_some_and(String::is_empty) {
+            // A call that was to be guarded must not go without.
+            return Err(Fault::params(format!("`_meta.{SURFACE_MOMENT}` is empty: leave it out, or give a moment")));
+        }
         let progress = match rest.remove("progressToken") {
             None | Some(Value::Null) => None,
             Some(token @ (Value::String(_) | Value::Number(_))) => RawValue::from_string(token.to_string()).ok(),
@@ -224,6 +228,7 @@ mod tests {
             json!({ "_meta": 1 }),
             json!({ "_meta": { "progressToken": {} } }),
             json!({ "_meta": { "traceparent": 1 } }),
+            json!({ "_meta": { SURFACE_MOMENT: "" } }),
         ] {
             assert!(Meta::of(&bytes(&wrong)).is_err(), "{wrong}");
         }

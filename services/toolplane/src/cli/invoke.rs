@@ -1,6 +1,7 @@
 //! `toolplane invoke`: call a tool and follow it to its result.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 
@@ -29,7 +30,7 @@ pub(crate) struct InvokeArgs {
     surface: Option<String>,
     /// The moment of the surface the call goes by, as `toolplane surface show` and `surface watch` tell it: a tool that is another thing by
     /// now is not called.
-    #[arg(long, value_name = "MOMENT")]
+    #[arg(long, value_name = "MOMENT", value_parser = NonEmptyStringValueParser::new())]
     moment: Option<String>,
     /// The arguments: JSON, `@file`, or `-` for standard input.
     #[arg(short = 'i', long, default_value = "{}", allow_hyphen_values = true)]

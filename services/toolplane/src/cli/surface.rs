@@ -375,6 +375,9 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
     if let Some(used) = &surface.budget {
         out.line(format!("  {}", budget(used)))?;
     }
+    if let Some(held) = choosing::told(&surface) {
+        out.line(format!("  {held}"))?;
+    }
     for tool in &surface.loaded_tools {
         let changed = match tool.changed.as_str() {
             "" => String::new(),
