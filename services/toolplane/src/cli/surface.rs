@@ -19,7 +19,7 @@ use super::output::{Output, Table, age};
 #[derive(Debug, Subcommand)]
 pub(crate) enum SurfaceCommand {
     /// Make a surface.
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
     /// Show a surface: what is loaded, deferred, blocked and excluded, and why.
     Show {
         /// Its id.
@@ -174,7 +174,7 @@ pub(crate) async fn run(
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
     match command {
-        SurfaceCommand::Create(args) => create(args, connection, out).await,
+        SurfaceCommand::Create(args) => create(*args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,
         SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
         SurfaceCommand::Extend(args) => extend(args, connection, out).await,
