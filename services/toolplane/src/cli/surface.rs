@@ -2,18 +2,19 @@
 
 mod choosing;
 pub(crate) mod shaped;
+mod shown;
 mod watch;
 
 use clap::Subcommand;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
-use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::surface::ToolSurface;
 
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
+use shown::{print, whole};
 
 /// What can be done with surfaces.
 #[derive(Debug, Subcommand)]
@@ -238,31 +239,6 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
     Ok(CommandOutcome::Done)
 }
 
-/// The surface with all of its tools: an answer holds the first ones only when there are many.
-async fn whole(mut surface: v1::ToolSurface, connection: &Connection) -> Result<v1::ToolSurface, Failure> {
-    let mut page_token = std::mem::take(&mut surface.next_tools_token);
-    while !page_token.is_empty() {
-        let request =
-            v1::ListSurfaceToolsRequest { surface_id: surface.surface_id.clone(), page_size: 1_000, page_token };
-        let page = connection.surfaces().list_surface_tools(request).await?.into_inner();
-        for tool in page.tools.into_iter().filter_map(|tool| tool.tool) {
-            surface.tool_refs.push(match &tool {
-                Tool::Loaded(tool) => tool.tool_id.clone(),
-                Tool::Deferred(tool) => tool.tool_id.clone(),
-                Tool::Blocked(tool) | Tool::Excluded(tool) => tool.tool_id.clone(),
-            });
-            match tool {
-                Tool::Loaded(tool) => surface.loaded_tools.push(tool),
-                Tool::Deferred(tool) => surface.deferred_tools.push(tool),
-                Tool::Blocked(tool) => surface.blocked_tools.push(tool),
-                Tool::Excluded(tool) => surface.excluded_tools.push(tool),
-            }
-        }
-        page_token = page.next_page_token;
-    }
-    Ok(surface)
-}
-
 async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut table = Table::new(&["SURFACE", "SCOPE", "AGE", "LOADED", "DEFERRED", "HIDDEN", "MADE BY"]);
     let mut request = v1::ListSurfacesRequest { page_size: 200, ..Default::default() };
@@ -362,76 +338,9 @@ async fn delete(ids: Vec<String>, connection: &Connection, out: &mut Output) -> 
     failed.map_or(Ok(CommandOutcome::Done), |status| Err(status.into()))
 }
 
-fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
-    if out.json() {
-        return out.record::<ToolSurface, _>(surface);
-    }
-    let pinned = if surface.pinned { "  pinned" } else { "" };
-    let (revision, moment) = (surface.revision, &surface.moment);
-    out.line(format!("{}  {}  revision {revision}  moment {moment}{pinned}", surface.surface_id, surface.scope))?;
-    if let Some(missed) = &surface.outdated {
-        out.line(format!("  {}", outdated(missed)))?;
-    }
-    if let Some(used) = &surface.budget {
-        out.line(format!("  {}", budget(used)))?;
-    }
-    if let Some(held) = choosing::told(&surface) {
-        out.line(format!("  {held}"))?;
-    }
-    for tool in &surface.loaded_tools {
-        let changed = match tool.changed.as_str() {
-            "" => String::new(),
-            what => format!("  (its schema changed since: {what}; load it again)"),
-        };
-        out.line(format!("  loaded    {}{changed}", tool.name))?;
-    }
-    for tool in &surface.deferred_tools {
-        out.line(format!("  deferred  {}  {}  ({})", tool.name, tool.search_hint, tool.reason))?;
-    }
-    for (state, hidden) in [("blocked ", &surface.blocked_tools), ("excluded", &surface.excluded_tools)] {
-        for tool in hidden {
-            out.line(format!("  {state}  {}  {}: {}", tool.name, tool.reason, tool.message))?;
-        }
-    }
-    Ok(())
-}
-
-/// What of a budget is used, and what was deferred for it, in one line.
-fn budget(used: &v1::SurfaceBudgetUse) -> String {
-    let v1::SurfaceBudgetUse { budget, tools, schema_tokens, schema_bytes, deferred, deferred_tools } = used;
-    let most = budget.unwrap_or_default();
-    let of = |had: u64, most: u64, what: &str| match most {
-        0 => format!("{had} {what}"),
-        most => format!("{had} of {most} {what}"),
-    };
-    let parts = [
-        of(*tools, most.max_tools, "tools"),
-        of(*schema_tokens, most.max_schema_tokens, "tokens"),
-        of(*schema_bytes, most.max_schema_bytes, "bytes"),
-    ];
-    let mut names: Vec<&str> = deferred_tools.iter().map(|tool| tool.name.as_str()).collect();
-    if *deferred > names.len() as u64 {
-        names.push("...");
-    }
-    let rest =
-        if *deferred == 0 { String::new() } else { format!("; {deferred} deferred for it  ({})", names.join(", ")) };
-    format!("budget: {}{rest}", parts.join(", "))
-}
-
 /// A tool that was unloaded for the budget, in one line.
 pub(crate) fn went(tool: &v1::UnloadedTool) -> String {
     format!("unloaded for the {}, least used: {} ({} tokens)", tool.reason, tool.name, tool.schema_tokens)
-}
-
-/// What a pinned surface misses, in one line.
-fn outdated(missed: &v1::SurfaceOutdated) -> String {
-    let v1::SurfaceOutdated { added, removed, changed, more, tools } = missed;
-    let more = if *more { " or more" } else { "" };
-    let mut names: Vec<String> = tools.iter().map(|tool| format!("{} {}", tool.name, tool.change)).collect();
-    if u64::from(*added) + u64::from(*removed) + u64::from(*changed) > names.len() as u64 {
-        names.push("...".to_owned());
-    }
-    format!("misses since: {added} added, {removed} removed, {changed} changed{more}  ({})", names.join(", "))
 }
 
 /// Says which rows a list goes without.
@@ -444,42 +353,4 @@ pub(crate) fn left_out(damaged: &[String], out: &Output) -> Result<(), Failure> 
 
 fn missing() -> Failure {
     Failure::Answer("the surface is missing".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_of_a_budget_is_used_is_one_line() {
-        let mut used = v1::SurfaceBudgetUse {
-            budget: Some(v1::SurfaceBudget { max_tools: 20, max_schema_tokens: 8000, max_schema_bytes: 0 }),
-            tools: 2,
-            schema_tokens: 340,
-            schema_bytes: 1200,
-            ..Default::default()
-        };
-        assert_eq!(budget(&used), "budget: 2 of 20 tools, 340 of 8000 tokens, 1200 bytes");
-        used.deferred = 2;
-        used.deferred_tools = vec![v1::BudgetTool { tool_id: String::new(), name: "a.b".to_owned() }];
-        assert!(budget(&used).ends_with("; 2 deferred for it  (a.b, ...)"), "{}", budget(&used));
-    }
-
-    #[test]
-    fn what_a_surface_misses_is_one_line() {
-        let tool = |name: &str, change: &str| v1::OutdatedTool {
-            tool_id: String::new(),
-            name: name.to_owned(),
-            change: change.to_owned(),
-        };
-        let mut missed =
-            v1::SurfaceOutdated { added: 1, removed: 1, tools: vec![tool("a.new", "added")], ..Default::default() };
-        assert_eq!(outdated(&missed), "misses since: 1 added, 1 removed, 0 changed  (a.new added, ...)");
-        missed.tools.push(tool("a.old", "removed"));
-        missed.more = true;
-        assert_eq!(
-            outdated(&missed),
-            "misses since: 1 added, 1 removed, 0 changed or more  (a.new added, a.old removed)"
-        );
-    }
 }
