@@ -29,6 +29,9 @@ use crate::registry::{Registry, to_the_end};
 use crate::sync::Subject;
 use crate::view::View;
 
+/// How often at most a load loads what was declared anew while everybody was told of it.
+const LOADS: u32 = 4;
+
 /// A surface as it is to be, and what its log is told of that.
 struct Change {
     after: IndexedSurface,
@@ -45,30 +48,42 @@ impl Change {
 }
 
 impl Registry {
-    /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
+    /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know. What is declared anew while they are told
+    /// is loaded again.
     pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
-            let held = registry.held(&tenant, &id).await?;
-            if id.is_default() {
-                let now = registry.now().await?;
-                return Ok(registry.loaded(&tenant, &held, names, now));
+            let mut loaded = registry.load_once(&tenant, &id, &names).await?;
+            for _ in 1..LOADS {
+                if !loaded.is_behind() {
+                    break;
+                }
+                loaded = loaded.then(registry.load_once(&tenant, &id, &names).await?);
             }
-            let (uses, spent) = (held.uses(registry.now().await?), Spent::default());
-            let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
-                spent.begin();
-                let open = registry.open_names(&tenant, catalog, &names, now);
-                let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
-                let made = load(before, catalog, &open, now, &counting);
-                spent.note(&made);
-                Ok((!made.is_nothing()).then(|| loading(before, catalog, &made)))
-            };
-            let held = registry.change_surface(&tenant, &id, decide).await?;
-            registry.note_uses(&tenant, &held, &names);
-            let now = registry.now().await?;
-            Ok(spent.tell(registry.loaded(&tenant, &held, names, now)))
+            Ok(loaded)
         })
         .await
+    }
+
+    async fn load_once(&self, tenant: &TenantId, id: &SurfaceId, names: &[String]) -> Result<Loaded, ApiError> {
+        let held = self.held(tenant, id).await?;
+        if id.is_default() {
+            let now = self.now().await?;
+            return Ok(self.loaded(tenant, &held, names.to_vec(), now));
+        }
+        let (uses, spent) = (held.uses(self.now().await?), Spent::default());
+        let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
+            spent.begin();
+            let open = self.open_names(tenant, catalog, names, now);
+            let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
+            let made = load(before, catalog, &open, now, &counting);
+            spent.note(&made);
+            Ok((!made.is_nothing()).then(|| loading(before, catalog, &made)))
+        };
+        let held = self.change_surface(tenant, id, decide).await?;
+        self.note_uses(tenant, &held, names);
+        let now = self.now().await?;
+        Ok(spent.tell(self.loaded(tenant, &held, names.to_vec(), now)))
     }
 
     /// Makes the tools behind `names` deferred, as far as they are loaded. Answered when schedulers know.
@@ -130,7 +145,11 @@ impl Registry {
             let held = registry.change_surface(&tenant, &id, decide).await?;
             registry.note_uses(&tenant, &held, &by.load);
             let now = registry.now().await?;
-            let loaded = spent.tell(registry.loaded(&tenant, &held, by.load, now));
+            let names = by.load.clone();
+            let mut loaded = spent.tell(registry.loaded(&tenant, &held, by.load, now));
+            if loaded.is_behind() {
+                loaded = loaded.then(registry.load(tenant, id, names).await?);
+            }
             Ok((held, loaded))
         })
         .await

@@ -123,6 +123,20 @@ pub(crate) struct Loaded {
     pub(crate) unloaded: Vec<Unloaded>,
 }
 
+impl Loaded {
+    /// Whether a tool that was loaded is declared otherwise by now.
+    pub(super) fn is_behind(&self) -> bool {
+        let is_behind = |refusal: &Refusal| refusal.kind == RefusalKind::Changed && refusal.shortage.is_none();
+        self.meanings.iter().any(|(_, meaning)| matches!(meaning, Meaning::Refused(refusal) if is_behind(refusal)))
+    }
+
+    /// What is so after another load, with what was unloaded for both.
+    pub(super) fn then(self, next: Self) -> Self {
+        let unloaded = [self.unloaded, next.unloaded].concat();
+        Self { unloaded, ..next }
+    }
+}
+
 impl Registry {
     /// What `name` means to a caller that goes by what is `known`, or by what the surface loaded; with the revisions of the
     /// surface and of the catalog the answer is about.
@@ -254,7 +268,7 @@ impl Registry {
                 Meaning::Callable(entry, _) => {
                     self.obstacle(tenant, entry, now).map(|error| (entry.tool_id().clone(), error))
                 }
-                Meaning::Refused(refusal) if refusal.kind == RefusalKind::NotLoaded => {
+                Meaning::Refused(refusal) if matches!(refusal.kind, RefusalKind::NotLoaded | RefusalKind::Changed) => {
                     let catalog = owner.catalog.read();
                     let entry = refusal.tool_id.as_ref().and_then(|id| catalog.get(id));
                     entry.and_then(|entry| Some((entry.tool_id().clone(), self.obstacle(tenant, entry, now)?)))

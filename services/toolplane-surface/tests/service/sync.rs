@@ -8,6 +8,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::catalog_change::Subject;
+use toolplane_records::payload::JsonPayload;
 
 use crate::role::{PATIENCE, Role, changed, options, tool};
 
@@ -99,6 +100,50 @@ async fn a_change_is_answered_only_after_every_scheduler_knows() {
     drop(two);
     timeout(PATIENCE, retiring).await.unwrap().unwrap();
     drop(one);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn what_changes_while_its_load_is_told_is_loaded_again() {
+    let dir = tempfile::tempdir().unwrap();
+    // Long: only an acknowledgement can end the wait.
+    let role =
+        Role::start_with(dir.path(), toolplane_surface::SurfaceOptions { sync_patience: PATIENCE, ..options() }).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let deferred = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };
+    let surface = role.surface(deferred).await.surface_id;
+    let mut scheduler = Subscriber::connect(&role).await;
+    let mut loading = Box::pin(role.load(&surface, &["files.read"]));
+    let told = tokio::select! {
+        told = scheduler.next() => told,
+        _ = &mut loading => panic!("answered before anyone was told"),
+    };
+    assert_eq!(told.changes[0].subject, Some(Subject::SurfaceId(surface.clone())));
+    let newer = changed(tool("files", "read"), |tool| {
+        let schema = r#"{"type":"object","properties":{"line":{"type":"integer"}},"required":["line"]}"#;
+        let schema = JsonPayload::from_checked(schema);
+        tool.input_contract =
+            Some(v1::InputContract { model_input_schema: Some((&schema).into()), ..Default::default() });
+    });
+    let registering = Box::pin(role.register(vec![newer]));
+    let acknowledging = async {
+        // The load is let go on only when the tool is declared anew.
+        loop {
+            let told = scheduler.next().await;
+            scheduler.acknowledge(told.catalog_revision).await;
+        }
+    };
+    let both = async { tokio::join!(loading, registering) };
+    let (loaded, registered) = tokio::select! {
+        both = timeout(PATIENCE, both) => both.unwrap(),
+        () = acknowledging => unreachable!("it goes on"),
+    };
+    registered.unwrap();
+    let Some(v1::load_outcome::Outcome::Loaded(loaded)) = &loaded.outcomes[0].outcome else { panic!("{loaded:?}") };
+    let schema = JsonPayload::try_from(loaded.model_input_schema.clone().unwrap()).unwrap();
+    assert!(schema.text().contains("line"), "{schema:?}");
+    role.resolved(&surface, "files.read").await;
+    drop(scheduler);
     role.stop().await;
 }
 
