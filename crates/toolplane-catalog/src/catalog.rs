@@ -19,8 +19,8 @@ use toolplane_records::vocabulary::ToolLifecycle;
 pub use self::groups::Group;
 use self::groups::Groups;
 pub(crate) use self::names::own_names;
-use self::names::{Claims, ToolNames};
-pub use self::prepared::Prepared;
+use self::names::{Claims, OwnNames, ToolNames};
+pub use self::prepared::{Prepared, PreparedTools};
 use crate::history::{Drift, History, Past, Since};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
@@ -194,6 +194,15 @@ pub enum RetireRefusal {
     AlreadyRetired,
 }
 
+/// A stored tool that cannot be brought back into a catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotRestored {
+    /// Which tool.
+    pub tool_id: ToolId,
+    /// Why.
+    pub faults: Vec<FieldViolation>,
+}
+
 /// The registered tools of one tenant in memory.
 ///
 /// Changes are planned first, so that a caller can make them durable before they are visible, and applied afterwards. A
@@ -288,6 +297,40 @@ impl Catalog {
         if change.kind == ChangeKind::Unchanged {
             return;
         }
+        let own = own_names(change.tool.registration());
+        let entry = self.enter(change, traits, own);
+        Arc::make_mut(&mut self.similar).put(&entry.tool);
+        self.index.put(entry, &words);
+    }
+
+    /// The catalog with tools that were registered before, and are not in it yet.
+    ///
+    /// # Errors
+    ///
+    /// The first tool that cannot be used here, with why: it is here already, or names of it lead to other tools.
+    pub fn restored(mut self, stored: PreparedTools) -> Result<Self, NotRestored> {
+        let PreparedTools { tools, words, names } = stored;
+        let mut entries = Vec::with_capacity(tools.len());
+        for (change, traits, own) in tools {
+            let registration = change.tool.registration();
+            let tool_id = &registration.declaration.tool_id;
+            let mut faults = Claims::over(&self.names).taken(registration, &own);
+            if self.entries.contains_key(tool_id) {
+                let description = format!("`{tool_id}` is here already");
+                faults.push(FieldViolation { field: "declaration.tool_id".to_owned(), description });
+            }
+            if !faults.is_empty() {
+                return Err(NotRestored { tool_id: tool_id.clone(), faults });
+            }
+            entries.push(self.enter(change, traits, own));
+        }
+        Arc::make_mut(&mut self.similar).put_new(names);
+        self.index.put_new(entries, words);
+        Ok(self)
+    }
+
+    /// Puts a tool where it is found by its id, names and traits; what it was before is gone from there.
+    fn enter(&mut self, change: CatalogChange, traits: Traits, own: OwnNames) -> CatalogEntry {
         let registration = change.tool.registration();
         let tool_id = registration.declaration.tool_id.clone();
         if let Some(before) = self.entries.get(&tool_id) {
@@ -297,32 +340,14 @@ impl Catalog {
             self.changes = self.changes.saturating_sub(before.revision);
         }
         self.declared.insert((change.since.declared, Some(tool_id.clone())));
-        self.names.insert(registration);
-        Arc::make_mut(&mut self.similar).put(&change.tool);
+        self.names.insert(registration, own);
         self.changes += change.revision;
         self.newest = self.newest.max(change.since.declared);
         let traits = self.groups.put(traits, change.since.traits, &tool_id);
         let CatalogChange { kind: _, tool, revision, history, since } = change;
         let entry = CatalogEntry { tool, revision, history, since, traits };
-        self.index.put(entry.clone(), &words);
-        self.entries.insert(tool_id, entry);
-    }
-
-    /// Brings back a tool that was registered before.
-    ///
-    /// # Errors
-    ///
-    /// The names that lead to other tools here.
-    pub fn restore(&mut self, stored: Prepared) -> Result<(), Vec<FieldViolation>> {
-        let registration = stored.change.tool.registration();
-        let mut claims = Claims::over(&self.names);
-        claims.release(&registration.declaration.tool_id);
-        let collisions = claims.claim(registration);
-        if !collisions.is_empty() {
-            return Err(collisions);
-        }
-        self.apply(stored);
-        Ok(())
+        self.entries.insert(tool_id, entry.clone());
+        entry
     }
 
     /// The tool with that id.

@@ -55,12 +55,44 @@ struct Named {
     bare: String,
 }
 
+impl Named {
+    fn of(tool: &Arc<Checked>) -> Self {
+        let bare = plain(&tool.registration().declaration.name);
+        Self { tool: Arc::clone(tool), full: plain(tool.full_name()), bare }
+    }
+}
+
+/// The names of several tools, worked out before the index is changed.
+#[derive(Debug)]
+pub(crate) struct BulkNames {
+    named: Vec<Named>,
+    /// In order, with the tools that have them, which are numbered from 0.
+    pairs: Vec<([char; 2], u32)>,
+}
+
+impl BulkNames {
+    pub(crate) fn of_tools<'t>(tools: impl Iterator<Item = &'t Arc<Checked>>) -> Self {
+        Self::of(tools.map(Named::of))
+    }
+
+    fn of(named: impl IntoIterator<Item = Named>) -> Self {
+        let named: Vec<Named> = named.into_iter().collect();
+        let of_one = |(number, named): (u32, &Named)| {
+            let both = pairs(&named.full).into_iter().chain(pairs(&named.bare));
+            both.map(|pair| (pair, number)).collect::<Vec<_>>()
+        };
+        let mut pairs: Vec<([char; 2], u32)> = (0..).zip(&named).flat_map(of_one).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Self { named, pairs }
+    }
+}
+
 impl NameIndex {
     /// Adds a tool, or replaces what was known of it.
     pub fn put(&mut self, tool: &Arc<Checked>) {
-        let declaration = &tool.registration().declaration;
-        let new = Named { tool: Arc::clone(tool), full: plain(tool.full_name()), bare: plain(&declaration.name) };
-        if let Some(&place) = self.places.get(&declaration.tool_id) {
+        let new = Named::of(tool);
+        if let Some(&place) = self.places.get(&tool.registration().declaration.tool_id) {
             match self.named.get_mut(place as usize) {
                 Some(Some(known)) if (&known.full, &known.bare) == (&new.full, &new.bare) => {
                     known.tool = new.tool;
@@ -78,14 +110,23 @@ impl NameIndex {
         self.push(new);
     }
 
-    fn push(&mut self, new: Named) {
-        let Ok(place) = u32::try_from(self.named.len()) else { return };
-        let pairs: HashSet<[char; 2]> = pairs(&new.full).into_iter().chain(pairs(&new.bare)).collect();
-        for pair in pairs {
-            self.pairs.entry(pair).or_default().push(place);
+    /// Adds tools that are not here yet.
+    pub(crate) fn put_new(&mut self, names: BulkNames) {
+        let BulkNames { named, pairs } = names;
+        let Ok(first) = u32::try_from(self.named.len()) else { return };
+        for same in pairs.chunk_by(|(a, _), (b, _)| a == b) {
+            if let Some((pair, _)) = same.first() {
+                self.pairs.entry(*pair).or_default().extend(same.iter().map(|(_, number)| first + number));
+            }
         }
-        self.places.insert(new.tool.registration().declaration.tool_id.clone(), place);
-        self.named.push(Some(new));
+        for (place, new) in (first..).zip(named) {
+            self.places.insert(new.tool.registration().declaration.tool_id.clone(), place);
+            self.named.push(Some(new));
+        }
+    }
+
+    fn push(&mut self, new: Named) {
+        self.put_new(BulkNames::of([new]));
     }
 
     /// Full names of up to three `usable` tools close to `name`, the closest first; fewer or none once `effort` is used up.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, future};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
+use toolplane_catalog::catalog::Prepared;
 use toolplane_records::codes;
 use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
@@ -171,7 +172,7 @@ impl Registry {
             records.into_iter().map(|key| key.id).zip(found.into_iter().map(|found| found.bytes)).collect();
         // What their names lead to was decided by the process that registered them.
         let read = tokio::task::spawn_blocking(move || {
-            let tools = keyed.iter().map(|(key, bytes)| StoredTool::prepared(key, bytes));
+            let tools = keyed.iter().map(|(key, bytes)| StoredTool::change(key, bytes).map(Prepared::from));
             tools.collect::<Result<Vec<_>, SurfaceError>>()
         });
         self.tenant(tenant).apply(read.await.map_err(|_| SurfaceError::ending())??);

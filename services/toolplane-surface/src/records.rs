@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use toolplane_catalog::catalog::Prepared;
 use toolplane_catalog::{
     CatalogChange, CatalogLimits, ChangeKind, Findings, History, Registration, Since, validate_stored,
 };
@@ -44,14 +43,14 @@ impl StoredTool {
     }
 
     /// A stored tool as the change that brings it into the catalog.
-    pub(crate) fn prepared(key: &str, bytes: &[u8]) -> Result<Prepared, SurfaceError> {
+    pub(crate) fn change(key: &str, bytes: &[u8]) -> Result<CatalogChange, SurfaceError> {
         let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
         let stored: Self = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
         let Self { registration, revision, changed_at: _, history, since, findings } = stored;
         let checked = validate_stored(Arc::new(registration), findings.as_ref(), &CatalogLimits::default())
             .map_err(|faults| unusable(first_of(&faults)))?;
         let (kind, tool, history) = (ChangeKind::Updated, Arc::new(checked), Arc::new(history));
-        Ok(CatalogChange { kind, tool, revision, history, since }.into())
+        Ok(CatalogChange { kind, tool, revision, history, since })
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolplane_catalog::catalog::{CatalogEntry, Prepared};
+use toolplane_catalog::catalog::{CatalogEntry, PreparedTools};
 use toolplane_catalog::{
     Catalog, CatalogChange, CatalogLimits, ChangeKind, Counting, Findings, History, IndexedSurface, LiveSurface,
     Registration, Since, SurfaceRequest, load, resolve, validate_stored,
@@ -74,12 +74,12 @@ impl Stored {
         serde_json::to_vec(&stored).expect("JSON")
     }
 
-    fn read(bytes: &[u8]) -> Prepared {
+    fn read(bytes: &[u8]) -> CatalogChange {
         let stored: Self = serde_json::from_slice(bytes).expect("what was written");
         let tool = validate_stored(Arc::new(stored.registration), Some(&stored.findings), &CatalogLimits::default());
         let (tool, history) = (Arc::new(tool.expect("a tool that was taken before")), Arc::new(stored.history));
         let kind = ChangeKind::Updated;
-        CatalogChange { kind, tool, revision: stored.revision, history, since: stored.since }.into()
+        CatalogChange { kind, tool, revision: stored.revision, history, since: stored.since }
     }
 }
 
@@ -89,14 +89,14 @@ fn restart(catalog: &Catalog) -> Duration {
     const PAGE: usize = 500;
     let stored: Vec<Vec<u8>> = catalog.entries().map(Stored::write).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let (mut again, began) = (Catalog::new(CatalogLimits::default()), Instant::now());
-    std::thread::scope(|scope| {
+    let began = Instant::now();
+    let again = std::thread::scope(|scope| {
         let work = |thread: usize| {
-            let (done, pages) = sync_channel::<Vec<Prepared>>(1);
+            let (done, pages) = sync_channel::<PreparedTools>(1);
             let mine = stored.chunks(PAGE).skip(thread).step_by(threads);
             scope.spawn(move || {
                 for page in mine {
-                    let page = page.iter().map(|bytes| Stored::read(bytes)).collect();
+                    let page = PreparedTools::of(page.iter().map(|bytes| Stored::read(bytes)).collect());
                     if done.send(page).is_err() {
                         return;
                     }
@@ -105,10 +105,9 @@ fn restart(catalog: &Catalog) -> Duration {
             pages
         };
         let pages: Vec<_> = (0..threads).map(work).collect();
-        for turn in pages.iter().cycle() {
-            let Ok(page) = turn.recv() else { break };
-            page.into_iter().for_each(|tool| again.restore(tool).expect("names of its own"));
-        }
+        let pages = pages.iter().cycle().map_while(|turn| turn.recv().ok());
+        let empty = Catalog::new(CatalogLimits::default());
+        pages.fold(empty, |catalog, page| catalog.restored(page).expect("names of their own"))
     });
     assert_eq!(again.len(), catalog.len());
     began.elapsed()

@@ -37,9 +37,9 @@ impl ToolNames {
         }
     }
 
-    pub(super) fn insert(&mut self, registration: &Registration) {
+    pub(super) fn insert(&mut self, registration: &Registration, own: OwnNames) {
         let tool_id = &registration.declaration.tool_id;
-        for (name, _) in own_names(registration) {
+        for (name, _) in own {
             self.own.insert(name, tool_id.clone());
         }
         put_in(&mut self.bare, registration.declaration.name.clone(), tool_id);
@@ -107,11 +107,21 @@ impl<'a> Claims<'a> {
 
     /// Takes the names of `registration`, reporting those another tool has.
     pub(super) fn claim(&mut self, registration: &Registration) -> Vec<FieldViolation> {
-        let mut faults = Violations::default();
         let declaration = &registration.declaration;
         let tool_id = &declaration.tool_id;
         let names = own_names(registration);
-        for (name, field) in &names {
+        let taken = self.taken(registration, &names);
+        self.own.extend(names.into_iter().map(|(name, _)| (name, tool_id.clone())));
+        self.bare.entry(declaration.name.clone()).or_insert_with(|| tool_id.clone());
+        taken
+    }
+
+    /// The names of `registration` that another tool has; these are its own ones.
+    pub(super) fn taken(&self, registration: &Registration, names: &OwnNames) -> Vec<FieldViolation> {
+        let mut faults = Violations::default();
+        let declaration = &registration.declaration;
+        let tool_id = &declaration.tool_id;
+        for (name, field) in names {
             let holder = self.holder_of_own(name, tool_id).or_else(|| self.holder_of_bare(name, tool_id));
             if let Some(holder) = holder {
                 faults.add(field, format!("`{name}` already leads to the tool `{holder}`"));
@@ -120,8 +130,6 @@ impl<'a> Claims<'a> {
         if let Some(holder) = self.holder_of_own(&declaration.name, tool_id) {
             faults.add("declaration.name", format!("`{}` already leads to the tool `{holder}`", declaration.name));
         }
-        self.own.extend(names.into_iter().map(|(name, _)| (name, tool_id.clone())));
-        self.bare.entry(declaration.name.clone()).or_insert_with(|| tool_id.clone());
         faults.into_vec()
     }
 
@@ -137,8 +145,11 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// The names only this tool may have, each with the field it comes from.
-pub(crate) fn own_names(registration: &Registration) -> Vec<(String, String)> {
+/// Names only one tool may have, each with the field it comes from.
+pub(super) type OwnNames = Vec<(String, String)>;
+
+/// The names only this tool may have.
+pub(crate) fn own_names(registration: &Registration) -> OwnNames {
     let declaration = &registration.declaration;
     let mut names = vec![
         (declaration.tool_id.as_str().to_owned(), "declaration.tool_id".to_owned()),

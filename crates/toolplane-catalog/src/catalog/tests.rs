@@ -8,6 +8,7 @@ use toolplane_records::ids::ToolId;
 
 use super::*;
 use crate::fixtures::{catalog, registration, shell_json, tool, tool_json};
+use crate::similar::Effort;
 use crate::validate::validate_stored;
 
 fn named(namespace: &str, name: &str, aliases: &[&str]) -> Registration {
@@ -23,10 +24,10 @@ fn found<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a str> {
     }
 }
 
-fn stored(registration: &Registration, revision: u64) -> Prepared {
+fn stored(registration: &Registration, revision: u64) -> CatalogChange {
     let tool = validate_stored(Arc::new(registration.clone()), None, &CatalogLimits::default()).unwrap();
     let (kind, history) = (ChangeKind::Updated, Arc::default());
-    CatalogChange { kind, tool: Arc::new(tool), revision, history, since: Since::default() }.into()
+    CatalogChange { kind, tool: Arc::new(tool), revision, history, since: Since::default() }
 }
 
 /// Registering `new` beside `old` is refused at `field`, naming the other tool.
@@ -142,12 +143,16 @@ fn a_retired_identity_stays_and_stays_taken() {
 }
 
 #[test]
-fn a_restored_catalog_is_the_same() {
-    let mut restored = Catalog::default();
-    restored.restore(stored(&named("a", "one", &["uno"]), 7)).unwrap();
+fn a_tool_whose_names_are_taken_is_not_restored() {
+    let stored = |tools| PreparedTools::of(vec![stored(&tools, 7)]);
+    let restored = Catalog::default().restored(stored(named("a", "one", &["uno"]))).unwrap();
     assert_eq!(restored.get(&ToolId::from_trusted("tool_a_one")).unwrap().revision, 7);
-    assert!(restored.restore(stored(&named("b", "two", &["uno"]), 1)).is_err());
-    assert_eq!((restored.len(), restored.is_empty()), (1, false));
+    let refused = restored.restored(stored(named("b", "two", &["uno"]))).unwrap_err();
+    assert_eq!((refused.tool_id.as_str(), refused.faults[0].field.as_str()), ("tool_b_two", "declaration.aliases[0]"));
+    let twice = vec![named("a", "one", &[]), named("a", "one", &[])];
+    let twice = PreparedTools::of(twice.iter().map(|tool| super::tests::stored(tool, 1)).collect());
+    let refused = Catalog::default().restored(twice).unwrap_err();
+    assert_eq!(refused.faults.last().unwrap().description, "`tool_a_one` is here already");
 }
 
 fn any_tool() -> impl Strategy<Value = Registration> {
@@ -179,6 +184,42 @@ fn claims(
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_catalog_that_is_restored_by_pages_is_the_same(tools in prop::collection::vec(any_tool(), 1..20), page in 1_usize..6) {
+        let mut catalog = Catalog::default();
+        for tool in tools {
+            if let Ok(changes) = catalog.plan_register(&[tool]) {
+                changes.into_iter().for_each(|change| catalog.apply(change));
+            }
+        }
+        let stored: Vec<CatalogChange> = catalog.entries().cloned().map(|entry| {
+            let CatalogEntry { tool, revision, history, since, traits: _ } = entry;
+            CatalogChange { kind: ChangeKind::Updated, tool, revision, history, since }
+        }).collect();
+        let pages = stored.chunks(page).map(|page| PreparedTools::of(page.to_vec()));
+        let restored = pages.fold(Catalog::default(), |catalog, page| catalog.restored(page).unwrap());
+        prop_assert_eq!(restored.revision(), catalog.revision());
+        let known = |catalog: &Catalog| -> Vec<_> {
+            let of = |entry: &CatalogEntry| (entry.tool_id().clone(), entry.revision, entry.tool.digest(), Arc::clone(&entry.traits));
+            catalog.entries().map(of).collect()
+        };
+        prop_assert_eq!(known(&restored), known(&catalog));
+        prop_assert_eq!(restored.index().content(), catalog.index().content());
+        let names = catalog.entries().flat_map(|entry| own_names(entry.tool.registration()));
+        for name in names.map(|(name, _)| name).chain(["a", "b", "c", "a.b"].map(str::to_owned)) {
+            prop_assert_eq!(found(&restored, &name), found(&catalog, &name));
+            let similar = |catalog: &Catalog| {
+                let mut similar = catalog.similar().similar(&format!("{name}x"), &mut Effort::of_one_request(), |_| true);
+                similar.sort();
+                similar
+            };
+            // Of equally near ones those that came first are told.
+            if catalog.len() <= 3 {
+                prop_assert_eq!(similar(&restored), similar(&catalog));
+            }
+        }
+    }
 
     #[test]
     fn what_is_accepted_never_has_two_owners(tools in prop::collection::vec(any_tool(), 1..10)) {

@@ -4,13 +4,17 @@
 //! whatever the order they came in. A [`Snapshot`] is a pointer. Whoever changes the index while one is held copies what
 //! the change touches (some blocks of entries and buckets of words), and never the index.
 
+mod bulk;
 mod dictionary;
 mod fields;
 mod postings;
 mod slots;
 
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use bulk::BulkWords;
 pub(super) use dictionary::Dictionary;
 pub(crate) use fields::ToolWords;
 pub(super) use fields::{Field, KeyKind, key};
@@ -78,6 +82,14 @@ impl SearchIndex {
         Places::renew(&mut contents.tools, place, entry);
     }
 
+    /// Adds tools that are not here yet, with their words, which number them in the same order.
+    pub(crate) fn put_new(&mut self, entries: Vec<CatalogEntry>, words: BulkWords) {
+        let contents = Arc::make_mut(&mut self.shared);
+        let places: Vec<u32> = entries.into_iter().map(|entry| self.places.take(&mut contents.tools, entry)).collect();
+        contents.add_all(&places, words);
+        contents.live = self.places.len();
+    }
+
     /// Adds a tool, or replaces what was known of it.
     pub fn insert(&mut self, entry: CatalogEntry) {
         let words = ToolWords::of(&entry.tool, &entry.traits);
@@ -94,6 +106,22 @@ impl SearchIndex {
         }
         self.places.give_back(&mut contents.tools, tool_id);
         contents.live = self.places.len();
+    }
+
+    /// Each word with the tools that have it and how, whatever the order they came in.
+    #[cfg(test)]
+    pub(crate) fn content(&self) -> Vec<(String, BTreeMap<ToolId, (u16, u8)>)> {
+        let contents = &self.shared;
+        let tool = |posting: &Posting| {
+            let entry = contents.tools.get(posting.place).unwrap();
+            (entry.tool_id().clone(), (posting.weight, posting.fields))
+        };
+        let terms = contents
+            .terms
+            .with_prefix("")
+            .map(|(term, postings)| (term.to_owned(), postings.runs().flatten().map(tool).collect()));
+        let forms = contents.forms.with_prefix("").map(|(form, known)| (format!("{form} {known:?}"), BTreeMap::new()));
+        terms.chain(forms).collect()
     }
 
     /// How many tools there are.
@@ -130,6 +158,23 @@ impl Contents {
         for (form, fields) in &words.forms {
             self.add_form(form, *fields);
         }
+    }
+
+    /// Adds the words of several tools, which have these places.
+    fn add_all(&mut self, places: &[u32], words: BulkWords) {
+        let postings = words.terms.into_iter().filter_map(|(term, posting)| {
+            let place = *places.get(posting.place as usize)?;
+            Some((term, Posting { place, ..posting }))
+        });
+        self.terms.merge(postings, Postings::One, |postings, posting| postings.insert(posting));
+        self.forms.merge(
+            words.forms.into_iter(),
+            |form| form,
+            |known, form| {
+                known.tools += form.tools;
+                known.in_names += form.in_names;
+            },
+        );
     }
 
     fn take_out(&mut self, place: u32, words: &ToolWords) {

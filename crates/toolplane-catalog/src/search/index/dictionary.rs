@@ -53,28 +53,61 @@ impl<V: Clone> Dictionary<V> {
     /// Changes what is known of a word with `change`, or puts in `new`.
     pub(super) fn upsert(&mut self, word: &str, new: impl FnOnce() -> V, change: impl FnOnce(&mut V)) {
         let at = self.bucket_of(word).unwrap_or(0);
+        match self.place(at, word) {
+            Ok(value) => change(value),
+            Err(within) => self.insert(at, within, word.into(), new()),
+        }
+    }
+
+    /// The same for many words, which come in order; one may come several times.
+    pub(super) fn merge<T>(
+        &mut self,
+        words: impl Iterator<Item = (SmolStr, T)>,
+        new: impl Fn(T) -> V,
+        change: impl Fn(&mut V, T),
+    ) {
+        let mut at = 0;
+        for (word, told) in words {
+            at = self.bucket_from(at, &word);
+            match self.place(at, &word) {
+                Ok(value) => change(value, told),
+                Err(within) => self.insert(at, within, word, new(told)),
+            }
+        }
+    }
+
+    /// What is known of a word, or where in its bucket it would be.
+    fn place(&mut self, at: usize, word: &str) -> Result<&mut V, usize> {
+        let Some(bucket) = self.buckets.get_mut(at) else { return Err(0) };
+        let within = find(&bucket.words, word)?;
+        Arc::make_mut(bucket).values.get_mut(within).ok_or(within)
+    }
+
+    fn insert(&mut self, at: usize, within: usize, word: SmolStr, value: V) {
+        self.len += 1;
         let Some(bucket) = self.buckets.get_mut(at) else {
-            self.buckets.push(Arc::new(Bucket { words: vec![word.into()], values: vec![new()] }));
-            self.len += 1;
+            self.buckets.push(Arc::new(Bucket { words: vec![word], values: vec![value] }));
             return;
         };
         let bucket = Arc::make_mut(bucket);
-        match find(&bucket.words, word) {
-            Ok(within) => {
-                if let Some(value) = bucket.values.get_mut(within) {
-                    change(value);
-                }
-            }
-            Err(within) => {
-                bucket.words.insert(within, word.into());
-                bucket.values.insert(within, new());
-                self.len += 1;
-            }
-        }
+        bucket.words.insert(within, word);
+        bucket.values.insert(within, value);
         if bucket.words.len() > BUCKET {
             let (words, values) = (bucket.words.split_off(BUCKET / 2), bucket.values.split_off(BUCKET / 2));
             self.buckets.insert(at + 1, Arc::new(Bucket { words, values }));
         }
+    }
+
+    /// The bucket of a word that is in the bucket `from` or behind it, looked for from there in growing steps.
+    fn bucket_from(&self, from: usize, word: &str) -> usize {
+        let begins_before = |bucket: &Arc<Bucket<V>>| bucket.words.first().is_some_and(|first| first.as_str() <= word);
+        let behind = self.buckets.get(from + 1..).unwrap_or_default();
+        let mut step = 1;
+        while behind.get(step - 1).is_some_and(begins_before) {
+            step *= 2;
+        }
+        let (first, last) = (step / 2, behind.len().min(step));
+        from + first + behind.get(first..last).unwrap_or_default().partition_point(begins_before)
     }
 
     /// Changes what is known of a word, and takes the word out where `change` says that nothing is left.

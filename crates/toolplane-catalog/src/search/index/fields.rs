@@ -119,8 +119,26 @@ pub(crate) struct ToolWords {
     pub(super) keys: Vec<String>,
 }
 
+/// Words and what is left of them without their endings: tools that are worked out together have most of their words in common.
+#[derive(Debug, Default)]
+pub(super) struct Stems(HashMap<String, String>);
+
+impl Stems {
+    fn of(&mut self, word: &str) -> &str {
+        if !self.0.contains_key(word) {
+            self.0.insert(word.to_owned(), stem(word));
+        }
+        self.0.get(word).map_or("", String::as_str)
+    }
+}
+
 impl ToolWords {
     pub(crate) fn of(tool: &Checked, traits: &Traits) -> Self {
+        Self::with(tool, traits, &mut Stems::default())
+    }
+
+    /// The same, with what is left of words that were met before.
+    pub(super) fn with(tool: &Checked, traits: &Traits, stems: &mut Stems) -> Self {
         let mut frequencies: HashMap<String, (f64, u8)> = HashMap::new();
         let mut forms: HashMap<String, u8> = HashMap::new();
         for field in Field::ALL {
@@ -130,7 +148,11 @@ impl ToolWords {
             let share = field.share();
             let length = 1.0 - share.discount + share.discount * telling.len() as f64 / share.usual_length;
             for word in telling {
-                let (frequency, fields) = frequencies.entry(stem(word)).or_default();
+                let stem = stems.of(word);
+                let (frequency, fields) = match frequencies.get_mut(stem) {
+                    Some(known) => known,
+                    None => frequencies.entry(stem.to_owned()).or_default(),
+                };
                 *frequency += share.weight / length;
                 *fields |= field.bit();
                 if word.bytes().all(|byte| byte.is_ascii_digit()) {
