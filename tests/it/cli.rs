@@ -84,6 +84,7 @@ async fn exit_codes_and_records() {
     let since = shell.says(0, &["surface", "watch", surface, "--from-revision", "1", "--limit", "1"]);
     assert!(since.contains("added    native.echo  deferred"), "{since}");
     assert!(shell.says(0, &["surface", "rm", surface]).contains("deleted, at revision 3"));
+    bounds_a_surface(&shell);
     let within = ["surface", "create", "--tool", "native.echo", "--tool", "text.word_count", "--max-tools", "1"];
     let bounded = shell.json(0, &within)["surface_id"].clone();
     let bounded = bounded.as_str().unwrap();
@@ -230,4 +231,23 @@ async fn shells_and_readers_are_served() {
     assert_eq!(lines.len(), 27, "{said}");
     assert!(lines[0].starts_with("[0] ✔ files.read_file  succeeded  inv_") && lines[0].contains("note 0"), "{said}");
     assert_eq!(lines.iter().filter(|line| line.contains('✘')).count(), 1, "{said}");
+}
+
+/// A surface within another one shows what that one does, and nothing without it.
+fn bounds_a_surface(shell: &Shell) {
+    let parent = shell.json(0, &["surface", "create", "--tool", "native.echo"])["surface_id"].clone();
+    let parent = parent.as_str().unwrap();
+    let child = shell.json(0, &["surface", "create", "--parent", parent])["surface_id"].clone();
+    let child = child.as_str().unwrap();
+    let shown = shell.says(0, &["surface", "show", child]);
+    let tools: Vec<&str> = shown.lines().skip(1).map(str::trim).collect();
+    assert_eq!(tools, ["loaded    native.echo"], "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with(&format!("  within {parent}")), "{shown}");
+    let refused = shell.complains(1, &["invoke", "text.word_count", "--surface", child, "-i", r#"{"text":"a"}"#]);
+    assert!(refused.contains("surface.not_selected") && refused.contains(parent), "{refused}");
+    assert!(shell.complains(2, &["surface", "create", "--parent", ""]).contains("--parent"));
+    assert!(shell.complains(2, &["surface", "create", "--parent", "surf_none"]).contains("`surf_none`"));
+    shell.says(0, &["surface", "rm", parent]);
+    assert!(shell.complains(2, &["surface", "show", child]).contains("docs/errors.md#PARENT_GONE"));
+    shell.says(0, &["surface", "rm", child]);
 }

@@ -61,4 +61,5 @@ mod tour;
 mod trace_store;
 mod traces;
 mod wire;
+mod within;
 mod worker;

@@ -3,9 +3,10 @@
 //! told otherwise it prints, in microseconds, the middle of some runs: making a surface, loading a tool into it and writing its
 //! record, telling the first 1,000 tools and 1,000 from the middle, registering one more tool that all surfaces show; and
 //! how many bytes its record and a tool of the catalog take; then the same of a surface that loads what fits into a budget, and what telling
-//! of that costs.
+//! of that costs; then of a surface that is within three others.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
@@ -69,6 +70,18 @@ fn make(catalog: &Catalog) -> Outcome<IndexedSurface> {
     Ok(made.map_err(|misnamed| format!("{misnamed:?}"))?.into())
 }
 
+/// One within three others.
+fn make_lowest(catalog: &Catalog) -> Outcome<IndexedSurface> {
+    let request = SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Session);
+    let mut above = make(catalog)?;
+    for _ in 0..3 {
+        let (id, parent) = (SurfaceId::from_trusted("s"), Some(Arc::new(above)));
+        let made = LiveSurface::make_within(catalog, &request, id, Timestamp::default(), parent);
+        above = made.map_err(|misnamed| format!("{misnamed:?}"))?.into();
+    }
+    Ok(above)
+}
+
 /// Every tool takes as much as its description has.
 const COUNTING: Counting<'static> = Counting {
     size: &|entry| Amount::of_tool(20, entry.tool.registration().declaration.description.len() as u64),
@@ -114,6 +127,16 @@ fn measure(tools: usize) -> Outcome<()> {
         surface.counts(&catalog, &|_| None);
         Ok(surface.tools(&catalog, &|_| None, None).take(PAGE).collect::<Vec<_>>())
     })?;
+    let lowest = make_lowest(&catalog)?;
+    let (below, _) = timed(|number| {
+        let names = [format!("space{}.action{number}", number % NAMESPACES)];
+        let loading = load(&lowest, &catalog, &names, Timestamp::default(), &Counting::tools_alone());
+        Ok(lowest.after_loading(&loading).write()?)
+    })?;
+    let (below_first, _) = timed(|_| {
+        lowest.counts(&catalog, &|_| None);
+        Ok(lowest.tools(&catalog, &|_| None, None).take(PAGE).count())
+    })?;
     let middle = surface.tools(&catalog, &|_| None, None).nth(tools / 2).ok_or("fewer tools")?.position();
     let (later, _) = timed(|_| Ok(surface.tools(&catalog, &|_| None, Some(&middle)).take(PAGE).count()))?;
     let (adding, _) = timed(|number| {
@@ -127,7 +150,8 @@ fn measure(tools: usize) -> Outcome<()> {
     println!(
         "{tools:>7} tools: make {create} us, load {loading} us, first {PAGE} {first} us, {PAGE} from the middle {later} us, \
          one more tool {adding} us; record {} bytes, {each} bytes a tool ({deferred} deferred told); within a budget make {within} us, \
-         load {evicting} us, tell the budget {telling} us ({} loaded, {} deferred for it)",
+         load {evicting} us, tell the budget {telling} us ({} loaded, {} deferred for it); within three others load {below} us, first {PAGE} \
+         {below_first} us",
         written.len(),
         budget.tools,
         budget.deferred,

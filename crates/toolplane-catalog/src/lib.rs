@@ -34,12 +34,13 @@ pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{Question, SearchIndex, Thesaurus, search};
 pub use similar::{Effort, NameIndex};
 pub use surface::{
-    Amount, AskedFor, BlockedName, Budget, CatalogDifference, Choosing, ChoosingFault, Counting, DeferPolicy,
-    DifferenceKind, DifferencePart, Extension, IndexedSurface, LiveSurface, LoadOutcome, Loading, MAX_LOADED, Meant,
-    Misnamed, ModelCapabilities, Moment, NoMoment, NoOtherBudget, NotChosen, NotExtended, NotedTool, OutOfScope,
-    Position, Progress, Resolution, RoleConstraints, ScopeFacts, ScopeRules, Selection, Shortage, ShownTool, Shut,
-    Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher, ToolDifference, Unloaded, Unmatched,
-    WrongMoment, filled, load, outdated, resolve, resolve_at, select, similar_in, unload, unmatched,
+    Above, Amount, AskedFor, BlockedName, Budget, CatalogDifference, Choosing, ChoosingFault, Counting, DeferPolicy,
+    DifferenceKind, DifferencePart, Extension, IndexedSurface, LiveSurface, LoadOutcome, Loading, MAX_DEPTH,
+    MAX_LOADED, Meant, Misnamed, ModelCapabilities, Moment, NoMoment, NoOtherBudget, NotChosen, NotExtended, NotedTool,
+    OutOfScope, Parent, Position, Progress, Resolution, RoleConstraints, ScopeFacts, ScopeRules, Selection, Shortage,
+    ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher, ToolDifference, Unloaded,
+    Unmatched, WrongMoment, filled, load, outdated, resolve, resolve_at, said_above, select, similar_in, unload,
+    unmatched,
 };
 pub use traits::Traits;
 pub use validate::MAX_TAG_CHARS;

@@ -6,6 +6,7 @@ mod copied;
 mod difference;
 mod extend;
 mod indexed;
+mod lineage;
 mod live;
 mod load;
 mod meant;
@@ -28,6 +29,7 @@ pub use choosing::{Choosing, ChoosingFault, NotChosen, SelectionRules, ToolChoic
 pub use difference::{DifferenceKind, ShownTool, Sight, ToolDifference};
 pub use extend::{Extension, NotExtended};
 pub use indexed::IndexedSurface;
+pub use lineage::{Above, MAX_DEPTH, Parent, said_above};
 pub(crate) use live::Deferral;
 pub use live::{LiveSurface, select};
 pub use load::{LoadOutcome, Loading, load, unload};

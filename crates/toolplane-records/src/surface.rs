@@ -153,6 +153,9 @@ pub struct ToolSurface {
     /// It stays with the tools there were when it was made (ours).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// The surface it was made within: it shows nothing that one does not (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_surface_id: Option<SurfaceId>,
     /// What a pinned surface would show otherwise if it followed its catalog; only in what is answered about it alone (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outdated: Option<SurfaceOutdated>,

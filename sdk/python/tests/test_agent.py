@@ -328,6 +328,17 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
     with pytest.raises(ToolplaneError, match="names none"):
         tools.in_surface(task.surface_id).load(f"{served.namespace}.add")
     task.delete_surface()
+    upper = tools.surface(tools=[f"{served.namespace}.add"])
+    below = tools.surface(parent=upper.surface_id)
+    assert [found.name for found in below.list()] == [f"{served.namespace}.add"]
+    with pytest.raises(ToolplaneError, match=upper.surface_id):
+        below.call(f"{served.namespace}.fails", {})
+    with pytest.raises(ValueError, match="`parent` is empty"):
+        tools.surface(parent="")
+    upper.delete_surface()
+    with pytest.raises(ToolplaneError, match="not there any more"):
+        below.list()
+    below.delete_surface()
     small = tools.surface(tools=[f"{served.namespace}.add"])
     before = len(small.list())
     pinned = tools.surface(tools=[f"{served.namespace}.add"], pinned=True)

@@ -416,6 +416,8 @@ export interface SurfaceOptions extends Chosen {
   block?: readonly string[];
   /** It stays with the tools there are now. */
   pinned?: boolean;
+  /** The id of a surface to make it within: it shows and calls nothing that one does not. */
+  parent?: string;
   /** Held at each call: `auto`, `required`, `none` (nothing is called), or the only tool that may be called. */
   toolChoice?: string;
   /** Held at each call: which tools may be called, as patterns of rules; whether batches may run calls beside each other; whether calls name the
@@ -468,6 +470,7 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
     blocked: (options.block ?? []).map((name) => ({ name, message: "kept out by the caller" })),
     producer: "toolplane-typescript",
     pinned: options.pinned ?? false,
+    parentSurfaceId: within(options.parent),
     policyRefs: [...(options.policyRefs ?? [])],
     ...choosing(options),
     budget: bounds(options.budget),
@@ -475,6 +478,12 @@ export async function createSurface(connection: Connection, options: SurfaceOpti
   const { surface, warnings } = await ask(connection, connection.surfaces, (client) => client.createSurface, request, soon());
   warn(warnings);
   return surface?.surfaceId ?? "";
+}
+
+function within(parent: string | undefined): string {
+  // What was to be bounded is not made without.
+  if (parent === "") throw new TypeError("`parent` is empty: leave it out, or give the id of a surface");
+  return parent ?? "";
 }
 
 function choosing({ toolChoice, selectionPolicy: policy }: SurfaceOptions) {

@@ -1,10 +1,13 @@
 //! Surfaces in memory: read from the store once, and again when another process has changed them.
 //!
 //! A surface that is in use is never dropped from the cache, so at any time there is at most one copy of it, and each
-//! request for it sees the last change.
+//! request for it sees the last change. One that is within another holds that one, so what it is looked at by is what that one is now.
+
+mod line;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -15,8 +18,8 @@ use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_store::{Store, StoreError};
 
+use crate::keys;
 use crate::view::View;
-use crate::{error, keys};
 
 /// Most tools that all cached surfaces together name themselves.
 const MAX_WEIGHT: usize = 500_000;
@@ -29,6 +32,10 @@ const MAX_SURFACES: usize = 4_096;
 #[derive(Debug)]
 pub(crate) struct Held {
     view: ArcSwap<View>,
+    /// The surface it is within.
+    above: Option<Arc<Held>>,
+    /// It is no longer in the cache: it is deleted, or another surface by now.
+    dropped: AtomicBool,
     /// Held while the surface, or its log, is changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// When this process noted last that it is used.
@@ -40,12 +47,14 @@ pub(crate) struct Held {
 impl Held {
     /// A surface that is in no store.
     pub(crate) fn of(surface: IndexedSurface) -> Self {
-        Self::at(surface, 0)
+        Self::at(surface, 0, None)
     }
 
-    fn at(surface: IndexedSurface, version: u64) -> Self {
+    fn at(surface: IndexedSurface, version: u64, above: Option<Arc<Self>>) -> Self {
         Self {
             view: ArcSwap::from_pointee(View::new(surface, version)),
+            above,
+            dropped: AtomicBool::new(false),
             turn: tokio::sync::Mutex::new(()),
             noted: Mutex::new(None),
             used: Mutex::default(),
@@ -89,8 +98,28 @@ impl Held {
         self.used.lock().iter().map(|(id, at)| (id.clone(), at.elapsed())).collect()
     }
 
+    /// The surface as it is now, below those above it as they are now.
     pub(crate) fn view(&self) -> Arc<View> {
-        self.view.load_full()
+        let shown = self.view.load_full();
+        let Some(above) = &self.above else { return shown };
+        let above = above.view();
+        if shown.indexed().is_within(above.shared()) {
+            return shown;
+        }
+        let below = Arc::new(shown.below(above.shared()));
+        // Where somebody shows another one meanwhile, the next who looks puts that below.
+        drop(self.view.compare_and_swap(&shown, Arc::clone(&below)));
+        below
+    }
+
+    /// The surface it is within.
+    pub(crate) fn above(&self) -> Option<&Arc<Self>> {
+        self.above.as_ref()
+    }
+
+    /// Whether it and all above it are in the cache.
+    fn is_whole(&self) -> bool {
+        !self.dropped.load(Ordering::Acquire) && self.above.as_ref().is_none_or(|above| above.is_whole())
     }
 
     /// Shows the surface as it was stored at `version`, unless a newer one is shown.
@@ -125,7 +154,7 @@ struct Slot {
 }
 
 impl Cache {
-    /// The surface, from memory or from the store.
+    /// The surface, from memory or from the store, with those above it.
     pub(crate) async fn get(
         &self,
         store: &dyn Store,
@@ -140,13 +169,7 @@ impl Cache {
         if let Some(held) = self.slots.lock().find(&key) {
             return Ok(held);
         }
-        let record = keys::surface(tenant, id);
-        let stored = store.get(&record).await.map_err(error::of_store)?;
-        let stored = stored.ok_or_else(|| ApiError::not_found("surface", id.as_str()))?;
-        let surface = IndexedSurface::read(&stored.bytes).map_err(error::unreadable)?;
-        let held = Arc::new(Held::at(surface, stored.version));
-        self.slots.lock().keep(key, Arc::clone(&held));
-        Ok(held)
+        self.read_line(store, tenant, id).await
     }
 
     /// Shows a surface as it is stored now, if it is here at all. One that cannot be read any more is dropped: the next
@@ -161,8 +184,9 @@ impl Cache {
             stored => stored?,
         };
         match stored.and_then(|stored| Some((IndexedSurface::read(&stored.bytes).ok()?, stored.version))) {
-            Some((surface, version)) => held.show(surface, version),
-            None => self.slots.lock().remove(&key),
+            // One that was deleted and made again under the same id is another surface, and those within the first one are not within it.
+            Some((surface, version)) if surface.is_as_old_as(held.view.load().indexed()) => held.show(surface, version),
+            Some(_) | None => self.slots.lock().remove(&key),
         }
         Ok(())
     }
@@ -170,7 +194,8 @@ impl Cache {
     /// Drops every surface: the next request reads anew.
     pub(crate) async fn clear(&self) {
         let _alone = self.loading.lock().await;
-        *self.slots.lock() = Slots::default();
+        let dropped = std::mem::take(&mut *self.slots.lock());
+        dropped.held.values().for_each(|slot| slot.held.dropped.store(true, Ordering::Release));
     }
 }
 
@@ -178,6 +203,10 @@ impl Slots {
     fn find(&mut self, key: &Key) -> Option<Arc<Held>> {
         self.clock += 1;
         let slot = self.held.get_mut(key)?;
+        if !slot.held.is_whole() {
+            self.remove(key);
+            return None;
+        }
         slot.used = self.clock;
         Some(Arc::clone(&slot.held))
     }
@@ -201,6 +230,7 @@ impl Slots {
 
     fn remove(&mut self, key: &Key) {
         if let Some(slot) = self.held.remove(key) {
+            slot.held.dropped.store(true, Ordering::Release);
             self.weight = self.weight.saturating_sub(slot.weight);
         }
     }
@@ -215,7 +245,7 @@ mod tests {
     fn held(n: usize) -> (Key, Arc<Held>) {
         let id = SurfaceId::from_trusted(format!("surface_{n}"));
         let json = format!(r#"{{"surface_id":"{id}","scope":"session","tenant":"default"}}"#);
-        let held = Arc::new(Held::at(IndexedSurface::read(json.as_bytes()).unwrap(), 1));
+        let held = Arc::new(Held::at(IndexedSurface::read(json.as_bytes()).unwrap(), 1, None));
         ((TenantId::unauthenticated(), id), held)
     }
 

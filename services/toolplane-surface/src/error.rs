@@ -7,7 +7,7 @@ use toolplane_backend::BackendError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::process::RoleError;
 use toolplane_store::StoreError;
@@ -131,6 +131,17 @@ pub(crate) fn unreadable(error: serde_json::Error) -> ApiError {
 
 pub(crate) fn of_violations(violations: Vec<FieldViolation>) -> ApiError {
     ApiError::invalid_arguments(violations.into_iter().map(|violation| (violation.field, violation.description)))
+}
+
+/// A surface that `id` is within, or is to be within, is not there any more.
+pub(crate) fn parent_gone(id: &SurfaceId, gone: &SurfaceId) -> ApiError {
+    let message = format!("the surface `{id}` is within the surface `{gone}`, which is not there any more");
+    ApiError::FailedPrecondition { reason: codes::PARENT_GONE, subject: format!("surface/{id}"), message }
+}
+
+/// Whether it is what [`parent_gone`] says.
+pub(crate) fn is_parent_gone(error: &ApiError) -> bool {
+    matches!(error, ApiError::FailedPrecondition { reason, .. } if *reason == codes::PARENT_GONE)
 }
 
 pub(crate) fn of_field(error: ConvertError) -> ApiError {

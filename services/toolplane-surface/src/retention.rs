@@ -54,11 +54,12 @@ impl Used {
 
 impl Registry {
     /// Notes that a surface is used, in the background, if that is due.
-    pub(crate) fn note_use(&self, tenant: &TenantId, id: &SurfaceId, held: &Arc<Held>) {
+    pub(crate) fn note_use(&self, tenant: &TenantId, held: &Arc<Held>) {
         if self.0.unused_after.is_none() || !held.claim_note(NOTED_EVERY) {
             return;
         }
-        let (registry, tenant, id, held) = (self.clone(), tenant.clone(), id.clone(), Arc::clone(held));
+        let (registry, tenant, held) = (self.clone(), tenant.clone(), Arc::clone(held));
+        let id = held.view().indexed().id().clone();
         drop(tasks::spawn("use of a surface", async move {
             let noted = match registry.store().now().await {
                 Ok(now) => registry.write_use(&tenant, &id, held.view().version(), now).await,
@@ -175,8 +176,12 @@ mod tests {
     }
 
     async fn make(registry: &Registry, tenant: &TenantId) -> SurfaceId {
+        make_within(registry, tenant, None).await
+    }
+
+    async fn make_within(registry: &Registry, tenant: &TenantId, parent: Option<SurfaceId>) -> SurfaceId {
         let request = SurfaceRequest::new(tenant.clone(), SurfaceScope::Session);
-        let wanted = Wanted { request, model_capabilities: None, repeatable: None };
+        let wanted = Wanted { request, parent, model_capabilities: None, repeatable: None };
         registry.create_surface(&wanted).await.unwrap().indexed().id().clone()
     }
 
@@ -204,6 +209,29 @@ mod tests {
         // A process that hears of it too late leaves nothing behind.
         assert!(!other.write_use(&tenant, &id, 1, later(now, 92)).await.unwrap());
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
+    }
+
+    /// Whoever uses a surface uses what it is within, however long nobody asks for that by its own name.
+    #[tokio::test]
+    async fn a_use_of_a_surface_is_one_of_those_above_it() {
+        let (one, other, tenant, now) = bed().await;
+        let parent = make(&one, &tenant).await;
+        let child = make_within(&one, &tenant, Some(parent.clone())).await;
+        let gone = [&parent, &child].map(|id| Write::Delete { key: keys::surface_use(&tenant, id) });
+        one.store().commit(Commit { writes: gone.into(), ..Commit::default() }).await.unwrap();
+        other.held(&tenant, &child).await.unwrap();
+        // Both notes are written in the background.
+        for id in [&child, &parent] {
+            while !is_there(&one, &tenant, id).await.1 {
+                tokio::task::yield_now().await;
+            }
+        }
+        for (days, left) in [(89, (true, true)), (91, (false, false))] {
+            one.delete_unused_behind(None, AFTER, later(now, days)).await.unwrap();
+            for id in [&child, &parent] {
+                assert_eq!(is_there(&one, &tenant, id).await, left, "after {days} days");
+            }
+        }
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, SurfaceRequest};
+use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, SurfaceRequest};
 use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -29,7 +29,7 @@ pub(crate) use found::Finds;
 pub(crate) use offered::{Called, LeftOut, Offered};
 pub(crate) use told::Told;
 
-use crate::error::{lost, of_store, of_violations, unreadable};
+use crate::error::{is_parent_gone, lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
 use crate::records::Creation;
@@ -41,6 +41,8 @@ use crate::view::View;
 const ATTEMPTS: u32 = 16;
 /// What counts in a surface that nobody has used yet.
 const COUNTING: Counting<'static> = Counting { size: &budget::size, used: &|_| None };
+/// The field of a request that names the surface to make another one within.
+const PARENT: &str = "parent_surface_id";
 /// How many surfaces are read at once for a list.
 const CHUNK: usize = 4;
 /// A page takes no further surfaces once this much is read or told of them: a record of an earlier version is a copy of all
@@ -52,6 +54,8 @@ const FULL_BYTES: usize = page::FULL_BYTES;
 pub(crate) struct Wanted {
     /// What it is decided from.
     pub(crate) request: SurfaceRequest,
+    /// The surface to make it within.
+    pub(crate) parent: Option<SurfaceId>,
     /// Kept in the record exactly as given.
     pub(crate) model_capabilities: Option<JsonPayload>,
     /// The request's id, and the digest of the rest of it.
@@ -86,10 +90,14 @@ impl Registry {
             Some((request_id, _)) => SurfaceId::of_request(request_id),
             None => SurfaceId::from_trusted(format!("surf_{}", Uuid::now_v7().simple())),
         };
+        let above = match &wanted.parent {
+            Some(parent) => Some(self.to_be_above(tenant, parent).await?),
+            None => None,
+        };
         let owner = self.tenant(tenant);
         let (made, names) = {
             let catalog = owner.catalog.read();
-            let made = LiveSurface::make(&catalog, &wanted.request, id.clone(), now);
+            let made = LiveSurface::make_within(&catalog, &wanted.request, id.clone(), now, above);
             let made = made.map(|made| match &wanted.model_capabilities {
                 Some(given) => made.with_model_capabilities(given.clone()),
                 None => made,
@@ -138,6 +146,24 @@ impl Registry {
         }
     }
 
+    /// The surface that another one is to be made within, which is a use of it.
+    async fn to_be_above(&self, tenant: &TenantId, id: &SurfaceId) -> Result<Arc<IndexedSurface>, ApiError> {
+        if id.is_default() {
+            let rule = "is the default surface, which has every tool: leave it out";
+            return Err(ApiError::invalid_argument(PARENT, rule));
+        }
+        let held = self.held(tenant, id).await.map_err(|error| match error {
+            ApiError::NotFound { name, .. } => ApiError::NotFound { kind: "surface of `parent_surface_id`", name },
+            error => error,
+        })?;
+        let surface = Arc::clone(held.view().shared());
+        if surface.lineage().count() >= MAX_DEPTH {
+            let rule = format!("is the lowest of {MAX_DEPTH} surfaces within each other, which are the most in a line");
+            return Err(ApiError::invalid_argument(PARENT, rule));
+        }
+        Ok(surface)
+    }
+
     async fn made_before(&self, wanted: &Wanted) -> Result<Option<Arc<View>>, ApiError> {
         let Some((request_id, body)) = &wanted.repeatable else { return Ok(None) };
         let tenant = &wanted.request.tenant;
@@ -149,6 +175,20 @@ impl Registry {
             return Err(ApiError::AlreadyExists { reason: codes::REQUEST_ID_REUSED, message });
         }
         Ok(Some(self.held(tenant, &creation.surface_id).await?.view()))
+    }
+
+    /// A surface that was read from the store, below the one it is within; where that is not there any more, it shows nothing.
+    async fn below_its_parent(&self, tenant: &TenantId, surface: IndexedSurface) -> Result<IndexedSurface, ApiError> {
+        let Some(parent) = surface.parent() else { return Ok(surface) };
+        match self.0.surfaces.get(self.store(), tenant, &parent.surface_id).await {
+            Ok(held) => {
+                let above = Arc::clone(held.view().shared());
+                Ok(surface.within(Some(above)))
+            }
+            Err(ApiError::NotFound { .. } | ApiError::Damaged { .. }) => Ok(surface),
+            Err(gone) if is_parent_gone(&gone) => Ok(surface),
+            Err(error) => Err(error),
+        }
     }
 
     /// Hands at most `limit` surfaces, newest first, to `tell`, which says how many bytes it took to tell. Large ones make the
@@ -182,7 +222,7 @@ impl Registry {
                     Err(_) => None,
                 };
                 match surface {
-                    Some(surface) => bytes += tell(surface),
+                    Some(surface) => bytes += tell(self.below_its_parent(tenant, surface).await?),
                     None => damaged.push(entry.member.clone()),
                 }
             }

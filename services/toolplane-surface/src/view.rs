@@ -17,6 +17,12 @@ impl View {
         Self { indexed: Arc::new(indexed), version }
     }
 
+    /// The same surface below this one.
+    pub(crate) fn below(&self, above: &Arc<IndexedSurface>) -> Self {
+        let indexed = IndexedSurface::clone(&self.indexed).within(Some(Arc::clone(above)));
+        Self { indexed: Arc::new(indexed), version: self.version }
+    }
+
     pub(crate) fn indexed(&self) -> &IndexedSurface {
         &self.indexed
     }

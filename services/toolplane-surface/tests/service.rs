@@ -41,3 +41,5 @@ mod synonyms;
 mod takeover;
 #[path = "service/watch.rs"]
 mod watch;
+#[path = "service/within.rs"]
+mod within;

@@ -6,6 +6,7 @@ mod now;
 use std::collections::HashMap;
 
 use toolplane_records::ids::ToolId;
+use toolplane_records::payload::Digest;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
 use toolplane_records::vocabulary::HiddenReason;
 
@@ -13,9 +14,10 @@ use super::difference::Sight;
 use super::live::Deferral;
 use super::resolve::Availability;
 use super::tools::{Shut, SurfaceTool};
-use super::visibility::{Hiding, hidden_now, hidden_tool};
+use super::visibility::{Hidden, Hiding, hidden_now, hidden_tool};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::history::Drift;
+use crate::traits::Traits;
 
 /// What is said of a tool that the surface has not.
 const OUTSIDE: &str = "is not part of this surface, which stays as it was made; it was registered later, or the surface was made for \
@@ -129,6 +131,7 @@ impl CopiedSurface {
             revision: surface.revision,
             moment: String::new(),
             pinned: false,
+            parent_surface_id: None,
             outdated: None,
             budget: None,
         }
@@ -169,13 +172,30 @@ impl CopiedSurface {
 
     /// What the surface makes of the tool at a revision of the catalog.
     pub(super) fn seen(&self, entry: &CatalogEntry, at: u64) -> Sight {
-        Sight::of(entry.at(at), |traits| match (self.place(entry.tool_id()), hidden_now(traits)) {
+        let outside = || Err((Hiding::Excluded, HiddenReason::NotSelected, OUTSIDE.to_owned()));
+        Sight::of(entry.at(at), |traits| self.sees(entry.tool_id(), traits).unwrap_or_else(outside))
+    }
+
+    /// What the surface makes of a tool that has these traits: the declaration it is loaded by, that it is deferred, or why it is hidden; nothing of
+    /// one that it has not.
+    pub(super) fn sees(&self, id: &ToolId, traits: &Traits) -> Option<Result<Option<Option<Digest>>, Hidden>> {
+        Some(match (self.place(id), hidden_now(traits)) {
+            (Membership::Outside, _) => return None,
             (Membership::Hidden(hiding, tool), _) => Err((hiding, tool.reason, tool.message.clone())),
-            (Membership::Outside, _) => Err((Hiding::Excluded, HiddenReason::NotSelected, OUTSIDE.to_owned())),
             (_, Some(why)) => Err(why),
             (Membership::Loaded(tool), None) => Ok(Some(tool.digest)),
             (Membership::Deferred(_), None) => Ok(None),
         })
+    }
+
+    /// Whether it has the tool in any of its lists.
+    pub(super) fn has(&self, id: &ToolId) -> bool {
+        self.places.contains_key(id)
+    }
+
+    /// All tools it has in any of its lists.
+    pub(super) fn has_all(&self) -> impl Iterator<Item = &ToolId> {
+        self.places.keys()
     }
 
     /// The surface after these tools were loaded; one that was loaded before is known by its new declaration, at its place.

@@ -1,5 +1,6 @@
 //! A surface that is at hand: where each tool is in it is a matter of one look.
 
+mod above;
 mod moments;
 
 use std::collections::BTreeSet;
@@ -7,10 +8,10 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::surface::{LoadedTool, SurfaceBudget, ToolSurface};
-use toolplane_records::vocabulary::{HiddenReason, SurfaceScope};
+use toolplane_records::vocabulary::SurfaceScope;
 
 use super::budget::{Budget, Counting, NoOtherBudget};
-use super::choosing::{Choosing, NotChosen};
+use super::choosing::Choosing;
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
 use super::live::{Deferral, FORM, LiveSurface, Place, Room};
@@ -20,7 +21,7 @@ use super::request::{RoleConstraints, SurfaceRequest};
 use super::resolve::Availability;
 use super::scope::ScopeRules;
 use super::tools::{Position, Shut, SurfaceCounts, SurfaceTool, filled};
-use super::visibility::{Hiding, hidden_now, hidden_tool};
+use super::visibility::{hidden_now, hidden_tool};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::history::Drift;
 use crate::traits::Traits;
@@ -95,7 +96,7 @@ impl IndexedSurface {
         }
     }
 
-    /// Grows with every change of the surface; of one that follows the catalog also with every change of that.
+    /// Grows with every change of the surface and of those above it; of one that follows the catalog also with every change of that.
     pub fn revision(&self, catalog: &Catalog) -> u64 {
         match &self.0 {
             Form::Copied(copied) => copied.surface().revision,
@@ -175,21 +176,7 @@ impl IndexedSurface {
         }
     }
 
-    /// Why no call of the tool is made here, although it is loaded; `by_moment` says whether the call names the moment it goes by.
-    pub fn not_chosen(&self, entry: &CatalogEntry, by_moment: bool) -> Option<NotChosen> {
-        let (choosing, chosen) = self.choosing();
-        if choosing.is_silent() {
-            return None;
-        }
-        choosing.refuses(&entry.tool.registration().tool_facts(), chosen, by_moment)
-    }
-
-    /// Whether a batch runs its calls here one after the other alone.
-    pub fn one_at_a_time(&self) -> bool {
-        self.choosing().0.rules.one_at_a_time
-    }
-
-    /// What its scope holds calls, searches and loads to.
+    /// What its own scope holds calls, searches and loads to.
     pub fn scope_rules(&self) -> ScopeRules {
         match &self.0 {
             Form::Copied(copied) => {
@@ -204,8 +191,8 @@ impl IndexedSurface {
         }
     }
 
-    /// The policies it names.
-    pub fn policy_refs(&self) -> &[String] {
+    /// The policies it names itself.
+    fn own_policy_refs(&self) -> &[String] {
         match &self.0 {
             Form::Copied(copied) => &copied.surface().policy_refs,
             Form::Live(live) => &live.request().policy_refs,
@@ -263,9 +250,9 @@ impl IndexedSurface {
                 Drift::None => Availability::Loaded,
                 drift => Availability::Stale(drift),
             },
-            Place::Outside => {
-                let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, live.outside().to_owned());
-                Availability::Hidden(Hiding::Excluded, tool)
+            Place::Outside(who) => {
+                let (hiding, reason, message) = live.outside(who);
+                Availability::Hidden(hiding, hidden_tool(&entry.tool, reason, message))
             }
         }
     }

@@ -3,6 +3,7 @@
 //! It holds no list of tools. Which tools it shows, and how, is judged from the catalog when somebody asks: by groups of
 //! tools with the same traits, and one by one for the few that the surface itself names.
 
+mod above;
 mod budget;
 mod judge;
 mod lists;
@@ -26,6 +27,8 @@ use self::steps::Step;
 use super::budget::{Account, Unloaded};
 use super::choosing::{Choosing, ToolChoice};
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
+use super::indexed::IndexedSurface;
+use super::lineage::{Above, Parent};
 use super::load::Loading;
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
@@ -70,6 +73,9 @@ struct Made {
     /// The tool that its default choice names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen: Option<ToolId>,
+    /// The surface it is made within.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<Parent>,
 }
 
 /// A surface that follows the catalog.
@@ -95,6 +101,10 @@ pub struct LiveSurface {
     steps: Vec<Step>,
     /// Up to which revision of the catalog its log tells what that changed about it; nothing where it was never told.
     noted: Option<u64>,
+    /// And up to which changes of those above it.
+    noted_above: Above,
+    /// The surface it is within, where that is at hand; never stored with it.
+    above: Option<Arc<IndexedSurface>>,
 }
 
 /// A surface as it is stored.
@@ -116,6 +126,8 @@ struct Stored {
     steps: Vec<Step>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     noted: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    noted_above: Vec<u64>,
 }
 
 fn nothing(added: &Arc<Added>) -> bool {
@@ -127,17 +139,20 @@ pub(super) const FORM: u32 = 2;
 
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
-        let Stored { form: _, made, changes, loads, unloaded, added, account, steps, noted } = stored;
+        let Stored { form: _, made, changes, loads, unloaded, added, account, steps, noted, noted_above } = stored;
+        let noted_above = noted_above.into_iter().collect();
         let selection = Arc::new(made.request.selection());
         let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
-        Self { made, selection, loads, places, unloaded, added, account, changes, steps, noted }
+        let above = None;
+        Self { made, selection, loads, places, unloaded, added, account, changes, steps, noted, noted_above, above }
     }
 }
 
 impl From<LiveSurface> for Stored {
     fn from(surface: LiveSurface) -> Self {
-        let LiveSurface { made, loads, unloaded, added, account, changes, steps, noted, .. } = surface;
-        Self { form: FORM, made, changes, loads, unloaded, added, account, steps, noted }
+        let LiveSurface { made, loads, unloaded, added, account, changes, steps, noted, noted_above, .. } = surface;
+        let noted_above = noted_above.as_slice().to_vec();
+        Self { form: FORM, made, changes, loads, unloaded, added, account, steps, noted, noted_above }
     }
 }
 
@@ -154,6 +169,21 @@ impl LiveSurface {
         request: &SurfaceRequest,
         surface_id: SurfaceId,
         created_at: Timestamp,
+    ) -> Result<Self, Misnamed> {
+        Self::make_within(catalog, request, surface_id, created_at, None)
+    }
+
+    /// The same within another surface: it shows nothing that the other one does not.
+    ///
+    /// # Errors
+    ///
+    /// What [`make`](Self::make) fails with.
+    pub fn make_within(
+        catalog: &Catalog,
+        request: &SurfaceRequest,
+        surface_id: SurfaceId,
+        created_at: Timestamp,
+        above: Option<Arc<IndexedSurface>>,
     ) -> Result<Self, Misnamed> {
         let mut faults = Misnamed::default();
         let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
@@ -178,6 +208,7 @@ impl LiveSurface {
             load,
             blocked,
             chosen,
+            parent: above.as_deref().map(Parent::now),
             request,
         };
         let surface = Self::from(Stored {
@@ -190,7 +221,9 @@ impl LiveSurface {
             account: None,
             steps: Vec::new(),
             noted: Some(catalog.revision()),
+            noted_above: above.iter().flat_map(|above| above.lineage()).map(IndexedSurface::changes).collect(),
         });
+        let surface = surface.within(above);
         let crowded = match surface.made.request.defer {
             DeferPolicy::Auto { threshold } => {
                 let counts = surface.counts(catalog, &|_| None);
@@ -241,14 +274,14 @@ impl LiveSurface {
         self.changes
     }
 
-    /// Grows with every change of the surface and of the catalog.
+    /// Grows with every change of the surface, of those above it and of the catalog.
     pub fn revision(&self, catalog: &Catalog) -> u64 {
         self.revision_at(catalog.revision())
     }
 
     /// What that is at a revision of the catalog.
     pub(super) fn revision_at(&self, catalog: u64) -> u64 {
-        self.changes + catalog.saturating_sub(self.made.as_of)
+        self.changes + self.changes_above() + catalog.saturating_sub(self.made.as_of)
     }
 
     /// Up to which revision of the catalog its log tells what that changed about it.
@@ -258,7 +291,8 @@ impl LiveSurface {
 
     /// The same surface, whose log tells that up to what the catalog is now.
     pub(super) fn noting(&self, catalog: &Catalog) -> Self {
-        Self { noted: Some(catalog.revision()), ..self.clone() }
+        let noted_above = self.above.iter().flat_map(|above| above.lineage()).map(IndexedSurface::changes).collect();
+        Self { noted: Some(catalog.revision()), noted_above, ..self.clone() }
     }
 
     /// When it was made.
@@ -356,10 +390,11 @@ impl LiveSurface {
         account: Option<Account>,
     ) -> Self {
         let (made, changes) = (Arc::clone(&self.made), self.changes.saturating_add(1));
-        let (steps, noted) = (Vec::new(), self.noted);
-        let mut after = Stored { form: FORM, made, changes, loads, unloaded, added, account, steps, noted };
+        let (steps, noted, noted_above) = (Vec::new(), self.noted, self.noted_above.as_slice().to_vec());
+        let mut after =
+            Stored { form: FORM, made, changes, loads, unloaded, added, account, steps, noted, noted_above };
         after.steps = steps::after(self, &after);
-        Self::from(after)
+        Self::from(after).within(self.above.clone())
     }
 
     /// Whether it stays with the tools there were when it was made.
@@ -397,15 +432,29 @@ impl LiveSurface {
 
     /// Every tool that is judged by itself, and not with its group.
     fn special(&self) -> BTreeSet<&ToolId> {
+        let mut all: BTreeSet<&ToolId> = self.places.keys().chain(&self.unloaded).collect();
+        self.named_in_lineage(&mut all);
+        all
+    }
+
+    /// Adds the tools that it, or one above it, has another say about than about their groups.
+    pub(in crate::surface) fn named_in_lineage<'s>(&'s self, all: &mut BTreeSet<&'s ToolId>) {
         let Made { named, load, blocked, .. } = &*self.made;
-        let since = self.places.keys().chain(&self.unloaded).chain(&self.added.tools);
-        named.iter().chain(load).chain(blocked.keys()).chain(since).collect()
+        all.extend(named.iter().chain(load).chain(blocked.keys()).chain(&self.added.tools));
+        if let Some(above) = &self.above {
+            above.named_in_lineage(all);
+        }
     }
 
     fn is_special(&self, id: &ToolId) -> bool {
+        self.places.contains_key(id) || self.unloaded.contains(id) || self.is_named(id)
+    }
+
+    /// Whether it, or one above it, has another say about the tool than about its group.
+    pub(in crate::surface) fn is_named(&self, id: &ToolId) -> bool {
         let Made { named, load, blocked, .. } = &*self.made;
-        let since = self.places.contains_key(id) || self.unloaded.contains(id) || self.added.tools.contains(id);
-        since || named.contains(id) || load.contains(id) || blocked.contains_key(id)
+        let own = named.contains(id) || load.contains(id) || blocked.contains_key(id) || self.added.tools.contains(id);
+        own || self.above.as_ref().is_some_and(|above| above.is_named(id))
     }
 }
 

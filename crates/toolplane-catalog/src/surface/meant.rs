@@ -87,16 +87,15 @@ struct Past<'s> {
 impl<'s> Past<'s> {
     fn of(surface: &'s IndexedSurface, catalog: &Catalog, moment: Moment) -> Result<Self, WrongMoment> {
         let now = surface.moment(catalog);
-        if moment.changes > now.changes || moment.catalog > now.catalog {
+        if moment.is_like(&now) && !now.reaches(&moment) {
             return Err(WrongMoment::Ahead);
         }
-        // The default surface alone has no change of its own.
-        if moment.catalog < surface.begins_at() || (moment.changes == 0) != (now.changes == 0) {
+        if !surface.has_begun_at(&moment) {
             return Err(WrongMoment::Foreign);
         }
-        let surface = match moment.changes == now.changes {
+        let surface = match moment.changes == now.changes && moment.above == now.above {
             true => Some(Cow::Borrowed(surface)),
-            false => surface.at(moment.changes).map(Cow::Owned),
+            false => surface.at(&moment).map(Cow::Owned),
         };
         Ok(Self { surface, at: moment.catalog })
     }

@@ -3,19 +3,42 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Of a surface: after so many own changes, at this revision of its catalog. What it showed then is known from the moment alone,
-/// as long as the surface remembers its changes and the catalog its declarations.
+use super::lineage::Above;
+
+/// Of a surface: after so many own changes, and so many of each surface above it, at this revision of its catalog. What it showed then is known
+/// from the moment alone, as long as the surfaces remember their changes and the catalog its declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moment {
     /// How often the surface itself had been changed.
     pub changes: u64,
+    /// How often those above it had been.
+    pub above: Above,
     /// The revision of the catalog.
     pub catalog: u64,
 }
 
+impl Moment {
+    /// Whether nothing of it is less than in `other`, a moment of the same surface.
+    pub fn reaches(&self, other: &Self) -> bool {
+        self.changes >= other.changes && self.catalog >= other.catalog && self.above.reaches(&other.above)
+    }
+
+    /// Whether both are of surfaces with as many above them.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.above.as_slice().len() == other.above.as_slice().len()
+    }
+
+    /// Whether these are its changes, of the surface and of those above it.
+    pub(super) fn has_changes(&self, changes: &[u64]) -> bool {
+        changes.split_first().is_some_and(|(own, above)| self.changes == *own && self.above.as_slice() == above)
+    }
+}
+
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.changes, self.catalog)
+        write!(f, "{}.", self.changes)?;
+        self.above.as_slice().iter().try_for_each(|changes| write!(f, "{changes}."))?;
+        write!(f, "{}", self.catalog)
     }
 }
 
@@ -46,9 +69,16 @@ impl FromStr for Moment {
     type Err = NoMoment;
 
     fn from_str(text: &str) -> Result<Self, NoMoment> {
-        let (changes, catalog) = text.split_once('.').ok_or(NoMoment)?;
+        let (changes, rest) = text.split_once('.').ok_or(NoMoment)?;
         let number = |text: &str| text.parse().map_err(|_| NoMoment);
-        let moment = Self { changes: number(changes)?, catalog: number(catalog)? };
+        let (between, catalog) = rest.rsplit_once('.').map_or((None, rest), |(between, last)| (Some(between), last));
+        let mut above = Above::default();
+        for changes in between.into_iter().flat_map(|between| between.split('.')) {
+            if !above.push(number(changes)?) {
+                return Err(NoMoment);
+            }
+        }
+        let moment = Self { changes: number(changes)?, above, catalog: number(catalog)? };
         // One moment has one text.
         if moment.to_string() == text { Ok(moment) } else { Err(NoMoment) }
     }

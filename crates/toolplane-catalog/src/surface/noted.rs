@@ -51,16 +51,15 @@ pub struct NotedTool {
 }
 
 impl CatalogDifference {
-    /// What the catalog changed about `surface` since that was noted last; nothing where it changed nothing about it. Of surfaces that
+    /// What the catalog, and surfaces above it, changed about `surface` since that was noted last; nothing where it changed nothing about it. Of surfaces that
     /// earlier versions stored nothing was ever noted.
     pub fn since_noted(surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Option<Self> {
         Self::since(surface, catalog, surface.noted()?)
     }
 
-    fn since(surface: &Arc<IndexedSurface>, catalog: &Catalog, from: u64) -> Option<Self> {
-        let moment = Moment { changes: surface.changes(), catalog: from };
+    fn since(surface: &Arc<IndexedSurface>, catalog: &Catalog, moment: Moment) -> Option<Self> {
         let mut watcher = SurfaceWatcher::from_moment(Arc::clone(surface), catalog, moment);
-        let mut found = Self { from, until: catalog.revision(), more: true, ..Self::default() };
+        let mut found = Self { from: moment.catalog, until: catalog.revision(), more: true, ..Self::default() };
         for _ in 0..MAX_LOOKS {
             match watcher.next(surface, catalog, MAX_COUNTED) {
                 // What cannot be compared is no difference that could be told.
@@ -103,7 +102,8 @@ impl CatalogDifference {
 /// What a pinned surface would show otherwise if it followed its catalog; nothing where it misses nothing, and of other surfaces.
 pub fn outdated(surface: &IndexedSurface, catalog: &Catalog) -> Option<SurfaceOutdated> {
     let (following, pinned_to) = surface.unpinned()?;
-    let missed = CatalogDifference::since(&Arc::new(following), catalog, pinned_to)?;
+    let then = following.moment_in(pinned_to);
+    let missed = CatalogDifference::since(&Arc::new(following), catalog, then)?;
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let tools = missed.tools.into_iter().map(|tool| {
         let NotedTool { tool_id, name, change } = tool;

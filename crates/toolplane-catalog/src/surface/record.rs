@@ -134,6 +134,7 @@ pub(super) fn head(
         revision: 1,
         moment: String::new(),
         pinned: request.pinned,
+        parent_surface_id: None,
         outdated: None,
         budget: None,
     }

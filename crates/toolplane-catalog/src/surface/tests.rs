@@ -2,6 +2,7 @@
 
 mod budget;
 mod choosing;
+mod lineage;
 mod live;
 mod meant;
 mod scope;

@@ -80,8 +80,8 @@ impl SurfaceWatcher {
 
     /// Who knows the surface as it was at a moment. Where it cannot be said any more how it was, the surface is told anew.
     pub fn from_moment(surface: Arc<IndexedSurface>, catalog: &Catalog, moment: Moment) -> Self {
-        let is_known = surface.begins_at() <= moment.catalog && moment.catalog <= catalog.revision();
-        match surface.at(moment.changes).filter(|_| is_known) {
+        let is_known = surface.has_begun_at(&moment) && moment.catalog <= catalog.revision();
+        match surface.at(&moment).filter(|_| is_known) {
             Some(known) => Self { known: Arc::new(known), at: moment.catalog, round: None },
             None => Self::from_nothing(surface, catalog),
         }
@@ -104,7 +104,7 @@ impl SurfaceWatcher {
 
     /// The moment up to which the surface is known, and its revision then.
     pub fn reached(&self) -> (Moment, u64) {
-        (Moment { changes: self.known.changes(), catalog: self.at }, self.known.revision_at(self.at))
+        (self.known.moment_in(self.at), self.known.revision_at(self.at))
     }
 
     /// Goes on towards what the surface and its catalog are now, with at most `most` tools in one part.
@@ -128,12 +128,13 @@ impl SurfaceWatcher {
 
     /// The difference to what is there now; nothing when there is nothing newer.
     fn begin(&self, now: &Arc<IndexedSurface>, catalog: &Catalog) -> Option<Round> {
-        let (changes, until) = (now.changes(), catalog.revision());
-        if changes == self.known.changes() && until == self.at {
+        let (moment, until) = (now.moment(catalog), catalog.revision());
+        let known = self.known.moment_in(self.at);
+        if moment == known {
             return None;
         }
         // A store that was put back to what it was before has less than is known, or another surface of that name.
-        let is_newer = now.is_as_old_as(&self.known) && changes >= self.known.changes() && until >= self.at;
+        let is_newer = now.is_as_old_as(&self.known) && moment.reaches(&known);
         let own = is_newer.then(|| now.named_otherwise(&self.known, catalog, MAX_OWN)).flatten();
         Some(match own {
             Some(own) => {

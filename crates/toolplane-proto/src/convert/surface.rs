@@ -125,6 +125,7 @@ impl From<&records::ToolSurface> for v1::ToolSurface {
             next_tools_token: String::new(),
             moment: record.moment.clone(),
             pinned: record.pinned,
+            parent_surface_id: record.parent_surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
             outdated: field::out(&record.outdated),
             budget: field::out(&record.budget),
         }
@@ -168,6 +169,7 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
             revision: message.revision,
             moment: message.moment,
             pinned: message.pinned,
+            parent_surface_id: field::optional_id("parent_surface_id", &message.parent_surface_id)?,
             outdated: field::optional("outdated", message.outdated)?,
             budget: field::optional("budget", message.budget)?,
         })

@@ -14900,6 +14900,9 @@ pub struct ToolSurface {
     /// What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces.
     #[prost(message, optional, tag = "27")]
     pub budget: ::core::option::Option<SurfaceBudgetUse>,
+    /// The surface it was made within: it shows nothing that one does not. Empty where it was made within none.
+    #[prost(string, tag = "28")]
+    pub parent_surface_id: ::prost::alloc::string::String,
 }
 /// What a surface may have loaded at once; 0 is no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -15304,6 +15307,10 @@ pub struct CreateSurfaceRequest {
     /// What comes later, or is declared anew, takes nothing of it before it is loaded.
     #[prost(message, optional, tag = "28")]
     pub budget: ::core::option::Option<SurfaceBudget>,
+    /// The surface to make it within: it shows and calls nothing that one does not, whatever either of them is extended by later. It never changes. Not the
+    /// default surface, which is above every one; at most 4 surfaces are in a line.
+    #[prost(string, tag = "29")]
+    pub parent_surface_id: ::prost::alloc::string::String,
 }
 /// The new surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -15475,7 +15482,8 @@ pub struct WatchSurfaceResponse {
     /// Revision of the surface at that moment.
     #[prost(uint64, tag = "4")]
     pub revision: u64,
-    /// Why this is the last message: `deleted`; open vocabulary. Empty in all others.
+    /// Why this is the last message: `deleted`, or `parent_gone` where a surface that it is within is not there any more; open vocabulary. Empty in all
+    /// others.
     #[prost(string, tag = "5")]
     pub ended: ::prost::alloc::string::String,
 }
@@ -16245,6 +16253,23 @@ pub struct ResolvedTool {
     /// The role its callers have; any when empty.
     #[prost(string, tag = "8")]
     pub scope_role: ::prost::alloc::string::String,
+    /// The surfaces it is within, the nearest first, each with what its scope holds calls to: a call has to keep to all of them. A change of one of them is a
+    /// change of this one.
+    #[prost(message, repeated, tag = "9")]
+    pub above: ::prost::alloc::vec::Vec<SurfaceAbove>,
+}
+/// A surface that another one is within.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SurfaceAbove {
+    /// The surface.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// What its scope holds calls to: of each form among them (`session:ID`) a call names one.
+    #[prost(string, repeated, tag = "2")]
+    pub scope_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The role its callers have; any when empty.
+    #[prost(string, tag = "3")]
+    pub scope_role: ::prost::alloc::string::String,
 }
 /// Sent by a scheduler: first to open, then once per change it has applied.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -16511,6 +16536,8 @@ pub enum NotCallableKind {
     NotChosen = 11,
     /// The surface wants calls to name the moment they go by, and this one does not.
     NoMoment = 12,
+    /// A surface that this one is within is not there any more.
+    ParentGone = 13,
 }
 impl NotCallableKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -16532,6 +16559,7 @@ impl NotCallableKind {
             Self::NoCalls => "NOT_CALLABLE_KIND_NO_CALLS",
             Self::NotChosen => "NOT_CALLABLE_KIND_NOT_CHOSEN",
             Self::NoMoment => "NOT_CALLABLE_KIND_NO_MOMENT",
+            Self::ParentGone => "NOT_CALLABLE_KIND_PARENT_GONE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -16550,6 +16578,7 @@ impl NotCallableKind {
             "NOT_CALLABLE_KIND_NO_CALLS" => Some(Self::NoCalls),
             "NOT_CALLABLE_KIND_NOT_CHOSEN" => Some(Self::NotChosen),
             "NOT_CALLABLE_KIND_NO_MOMENT" => Some(Self::NoMoment),
+            "NOT_CALLABLE_KIND_PARENT_GONE" => Some(Self::ParentGone),
             _ => None,
         }
     }

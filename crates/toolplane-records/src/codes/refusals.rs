@@ -68,6 +68,10 @@ codes! {
         "this surface is for another <session, task, ...> than the request names, or the request names none",
         "A search, load or unload in a surface that is for one session, task, turn, request to a model, workspace, agent or role (`scope` and `runtime_refs`) belongs to another one or does not say to which.",
         "Name what the surface is for in `runtime_refs` (`toolplane search --ref`, `toolplane load --ref`), or use a surface of your own.";
+    PARENT_GONE = "PARENT_GONE", Refusal(FailedPrecondition, AfterChange),
+        "the surface `<id>` is within the surface `<id>`, which is not there any more",
+        "A surface that was made within another one (`parent_surface_id`) is read, searched, loaded into or followed, and the other one was deleted since, or nobody used it for long. Nobody can say any more what it may show.",
+        "Make a surface within one that is there (`toolplane surface create --parent`), and delete this one (`toolplane surface rm`).";
     HOST_NOT_ALLOWED = "HOST_NOT_ALLOWED", Refusal(PermissionDenied, Never),
         "the host `<host>` is not one of this listener",
         "A request over HTTP names a host that is not the gateway's: a page tries to reach it under another name, or the gateway stands behind a name it does not know.",

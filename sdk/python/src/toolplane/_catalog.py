@@ -54,6 +54,13 @@ def choosing(tool_choice: str, policy: Mapping[str, Any] | None) -> dict[str, An
     return said
 
 
+def within(parent: str | None) -> dict[str, Any]:
+    """The surface that another one is made within, as a field of its request. `ValueError` for an empty one."""
+    if parent == "":
+        raise ValueError("`parent` is empty: leave it out, or give the id of a surface")  # what was to be bounded is not made without
+    return {} if parent is None else {"parent_surface_id": parent}
+
+
 def _warn(told: Sequence[surfaces.SelectionWarning]) -> None:
     """A word that chooses no tool now is a slip, or of tools that are yet to come: it is told, and keeps nothing from going on."""
     for one in told:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolplane._calls import CallFlows, Context
-from toolplane._catalog import CatalogFlows, choosing
+from toolplane._catalog import CatalogFlows, choosing, within
 from toolplane._flow import Retry, SyncDriver
 from toolplane.connection import Connection
 from toolplane.files import KeptFile
@@ -231,6 +231,7 @@ class Toolplane:
         role: str = "agent",
         reason: str = "",
         pinned: bool = False,
+        parent: str | None = None,
         max_tools: int = 0,
         max_schema_tokens: int = 0,
         max_schema_bytes: int = 0,
@@ -248,7 +249,8 @@ class Toolplane:
         """Makes a surface of these tools and of those that are chosen by what they are; of all tools without any; gives a client that calls in it.
 
         A tool is chosen when it fits one of each list that is not empty: `namespaces`, `tags`, `capabilities`, `providers`, `risk_levels`,
-        `kinds`; those that are registered later, too. A word no tool has now is a `SelectionWarning`. `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. The client shares
+        `kinds`; those that are registered later, too. A word no tool has now is a `SelectionWarning`. `load` are loaded at once; `defer` is `auto`, `all` or `none`. With `pinned` it stays with the tools there are now. With `parent`, the
+        id of a surface, it is made within that one: it shows and calls nothing that one does not. The client shares
         this one's connection.
 
         `tool_choice` and `selection_policy` are held at each call: `auto`, `required`, `none` (nothing is called) or the only tool that may be;
@@ -269,6 +271,7 @@ class Toolplane:
             "policy_refs": policy_refs,
             "scope": scope,
             "runtime_refs": refs,
+            **within(parent),
             **choosing(tool_choice, selection_policy),
         }
         budget = (max_tools, max_schema_tokens, max_schema_bytes)

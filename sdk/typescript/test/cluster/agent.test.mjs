@@ -342,6 +342,14 @@ test("tools are listed, searched and loaded, and a surface may have fewer", asyn
   assert.match((await task.callResult(`${name}.word_count`, { text: "a" }, { refs: ["task:8"] })).error.message, /another task than `8`/);
   await assert.rejects(tools.within(task.surfaceId).load([`${name}.word_count`]), /names none/);
   await task.deleteSurface();
+  const upper = await tools.surface({ tools: [`${name}.word_count`] });
+  const below = await tools.surface({ parent: upper.surfaceId });
+  assert.deepEqual((await below.list()).map((found) => found.name), [`${name}.word_count`]);
+  assert.ok((await below.callResult(`${name}.echo`, {})).error.message.includes(upper.surfaceId));
+  await assert.rejects(tools.surface({ parent: "" }), /`parent` is empty/);
+  await upper.deleteSurface();
+  await assert.rejects(below.list(), /not there any more/);
+  await below.deleteSurface();
   const pinned = await tools.surface({ tools: [`${name}.word_count`], pinned: true });
   await assert.rejects(pinned.extendSurface({ namespaces: [name] }), /pinned/);
   await pinned.deleteSurface();

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use toolplane_catalog::ScopeFacts;
+use toolplane_catalog::{ScopeFacts, ScopeRules, said_above};
 use toolplane_cleaning::sent;
 use toolplane_lifecycle::{Acceptance, Preparation};
 use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::ToolId;
+use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::invocation::{InputRefs, InputSafety};
 use toolplane_records::keeping::CallKeeping;
 use toolplane_records::payload::JsonPayload;
@@ -240,6 +240,11 @@ struct Judging<'a> {
 pub(super) fn against(terms: &Terms, spec: &CallSpec) -> Option<ToolError> {
     if let Some(outside) = terms.scope.as_ref().and_then(|scope| scope.refuses(&scope_facts(spec))) {
         return Some(out_of_scope(&outside));
+    }
+    let outside = |(id, scope): &(SurfaceId, ScopeRules)| Some((id.clone(), scope.refuses(&scope_facts(spec))?));
+    if let Some((above, outside)) = terms.above.iter().find_map(outside) {
+        let refused = out_of_scope(&outside);
+        return Some(ToolError { message: said_above(&refused.message, &above), ..refused });
     }
     (terms.one_at_a_time && spec.is_parallel()).then(|| not_beside_others(&spec.tool.name))
 }

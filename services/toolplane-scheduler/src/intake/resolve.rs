@@ -45,6 +45,8 @@ pub(crate) struct Terms {
     pub(crate) policy_refs: Arc<[SmolStr]>,
     /// What its scope holds calls to; nothing without.
     pub(crate) scope: Option<Arc<ScopeRules>>,
+    /// The surfaces it is within, the nearest first, each with what its scope holds calls to.
+    pub(crate) above: Arc<[(SurfaceId, ScopeRules)]>,
 }
 
 impl From<&v1::ResolvedTool> for Terms {
@@ -52,7 +54,11 @@ impl From<&v1::ResolvedTool> for Terms {
         let policy_refs = resolved.policy_refs.iter().map(SmolStr::new).collect();
         let scope = ScopeRules::told(resolved.scope_refs.clone(), resolved.scope_role.clone());
         let scope = (!scope.is_silent()).then(|| Arc::new(scope));
-        Self { one_at_a_time: resolved.one_at_a_time, policy_refs, scope }
+        let above = resolved.above.iter().map(|above| {
+            let id = SurfaceId::from_trusted(above.surface_id.as_str());
+            (id, ScopeRules::told(above.scope_refs.clone(), above.scope_role.clone()))
+        });
+        Self { one_at_a_time: resolved.one_at_a_time, policy_refs, scope, above: above.collect() }
     }
 }
 
@@ -243,7 +249,12 @@ impl SurfacePeer {
                     self.0.versions.retain(|_, tool| !concerns(tool));
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {
-                    self.0.places.retain(|place, _| place.surface_id.as_str() != surface_id);
+                    // What one is within says what it may show.
+                    let concerns = |place: &ToolAddress, terms: &Terms| {
+                        let above = terms.above.iter().map(|(id, _)| id);
+                        std::iter::once(&place.surface_id).chain(above).any(|id| id.as_str() == surface_id)
+                    };
+                    self.0.places.retain(|place, found| !concerns(place, &found.terms));
                 }
                 Some(v1::catalog_change::Subject::ProviderId(provider_id)) => {
                     let concerns =

@@ -233,3 +233,24 @@ fn a_call_is_held_to_the_scope_of_its_surface() {
     let plain = Terms::from(&v1::ResolvedTool::default());
     assert!(assess::against(&plain, &read(spec()).unwrap()).is_none());
 }
+
+#[test]
+fn a_call_is_held_to_the_scopes_of_all_surfaces_above_its_own() {
+    let above = |surface_id: &str, form: &str| v1::SurfaceAbove {
+        surface_id: surface_id.to_owned(),
+        scope_refs: vec![format!("{form}:a")],
+        ..Default::default()
+    };
+    let above = vec![above("surf_p", "workspace"), above("surf_q", "task")];
+    let terms = Terms::from(&v1::ResolvedTool { above, ..Default::default() });
+    let message = |refs: &[&str]| {
+        let runtime_refs = refs.iter().map(|text| (*text).to_owned()).collect();
+        let call = read(v1::InvocationSpec { runtime_refs, ..spec() }).unwrap();
+        assess::against(&terms, &call).map(|error| error.message)
+    };
+    assert_eq!(message(&["task:a", "workspace:a"]), None);
+    for (refs, id) in [(&["task:a"][..], "surf_p"), (&["workspace:a"], "surf_q"), (&[], "surf_p")] {
+        let message = message(refs).unwrap();
+        assert!(message.contains(&format!("(says the surface `{id}`, which this one is within)")), "{message}");
+    }
+}

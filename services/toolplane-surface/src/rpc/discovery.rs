@@ -14,7 +14,7 @@ use super::encode;
 use super::scope;
 use super::watch::moment;
 use crate::declarations;
-use crate::error::of_field;
+use crate::error::{is_parent_gone, of_field};
 use crate::providers::HIDDEN_SURFACE;
 use crate::surfaces::{Known, Meaning, RefusalKind, Resolved};
 use toolplane_runtime::Caller;
@@ -127,8 +127,12 @@ pub(super) async fn resolve(
             .transpose()?,
     };
     api.registry.current_at(request.known_revision).await?;
-    let Resolved { meaning, once, one_at_a_time, policy_refs, scope, surface_revision, catalog_revision } =
-        api.registry.resolve(&tenant, &id, &request.name, known).await?;
+    let resolved = match api.registry.resolve(&tenant, &id, &request.name, known).await {
+        Err(gone) if is_parent_gone(&gone) => return Ok(orphaned(&gone)),
+        resolved => resolved?,
+    };
+    let Resolved { meaning, once, one_at_a_time, policy_refs, scope, above, surface_revision, catalog_revision } =
+        resolved;
     if let Meaning::Callable(entry, _) = &meaning {
         api.registry.0.learning.called(&tenant, &id, entry.tool_id());
     }
@@ -142,10 +146,22 @@ pub(super) async fn resolve(
             policy_refs,
             scope_refs: scope.refs().to_vec(),
             scope_role: scope.role().to_owned(),
+            above: above.into_iter().map(encode::above).collect(),
         }),
         Meaning::Refused(refusal) => Resolution::NotCallable(encode::not_callable(refusal)),
     };
     Ok(v1::ResolveToolResponse { resolution: Some(resolution), surface_revision, catalog_revision })
+}
+
+/// What any name means in a surface that is within one that is not there any more.
+fn orphaned(gone: &ApiError) -> v1::ResolveToolResponse {
+    let not_callable = v1::NotCallable {
+        kind: v1::NotCallableKind::ParentGone.into(),
+        message: gone.to_string(),
+        ..Default::default()
+    };
+    let resolution = Some(Resolution::NotCallable(not_callable));
+    v1::ResolveToolResponse { resolution, surface_revision: 0, catalog_revision: 0 }
 }
 
 /// The tool by which the platform asks a provider what it has. Told to processes of the cluster alone, each time anew.

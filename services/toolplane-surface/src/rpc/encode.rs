@@ -1,10 +1,11 @@
 //! What this role knows, as messages.
 
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::{Shortage, Unloaded};
+use toolplane_catalog::{ScopeRules, Shortage, Unloaded};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{self, Word as _};
 use toolplane_proto::v1;
+use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::LoadedTool;
 
@@ -94,5 +95,14 @@ pub(super) fn unloaded(tool: Unloaded) -> v1::UnloadedTool {
         reason: "budget".to_owned(),
         schema_tokens: tool.amount.tokens,
         schema_bytes: tool.amount.bytes,
+    }
+}
+
+/// A surface that another one is within.
+pub(super) fn above((id, scope): (SurfaceId, ScopeRules)) -> v1::SurfaceAbove {
+    v1::SurfaceAbove {
+        surface_id: id.to_string(),
+        scope_refs: scope.refs().to_vec(),
+        scope_role: scope.role().to_owned(),
     }
 }

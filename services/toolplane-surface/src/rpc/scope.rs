@@ -1,6 +1,6 @@
 //! What a search or a load belongs to, held to the scope of its surface.
 
-use toolplane_catalog::{OutOfScope, ScopeFacts};
+use toolplane_catalog::{OutOfScope, ScopeFacts, said_above};
 use toolplane_records::codes;
 use toolplane_records::ids::SurfaceId;
 use toolplane_runtime::caller::Role;
@@ -17,8 +17,9 @@ pub(super) async fn within(api: &SurfaceApi, caller: &Caller, id: &SurfaceId, re
         let rule = format!("has {} refs; at most {MAX_REFS} are allowed", refs.len());
         return Err(ApiError::invalid_argument("runtime_refs", rule));
     }
-    let rules = api.registry.held(&caller.tenant, id).await?.view().indexed().scope_rules();
-    if rules.is_silent() {
+    let view = api.registry.held(&caller.tenant, id).await?.view();
+    let mut rules = view.indexed().lineage().map(|surface| (surface.id(), surface.scope_rules()));
+    if view.indexed().lineage().all(|surface| surface.scope_rules().is_silent()) {
         return Ok(());
     }
     let facts = ScopeFacts {
@@ -28,14 +29,16 @@ pub(super) async fn within(api: &SurfaceApi, caller: &Caller, id: &SurfaceId, re
         refs: refs.iter().map(String::as_str).collect(),
         roles: Role::ALL.map(|role| (role.as_str(), caller.is(role))).to_vec(),
     };
-    match rules.refuses(&facts) {
-        Some(outside) => Err(refusal(&outside)),
+    match rules.find_map(|(of, rules)| Some((of, rules.refuses(&facts)?))) {
+        Some((of, outside)) => Err(refusal(&outside, Some(of).filter(|of| *of != id))),
         None => Ok(()),
     }
 }
 
-fn refusal(outside: &OutOfScope) -> ApiError {
+/// `above` is the surface that the one asked for is within, where that refuses it.
+fn refusal(outside: &OutOfScope, above: Option<&SurfaceId>) -> ApiError {
     let (form, message) = (&outside.form, outside.message("request"));
+    let message = above.map_or_else(|| message.clone(), |above| said_above(&message, above));
     let message = format!("{message} (`runtime_refs`, as `{form}:ID`)");
     ApiError::PermissionDenied { reason: codes::SURFACE_SCOPE, message }
 }

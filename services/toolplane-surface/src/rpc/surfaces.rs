@@ -103,6 +103,7 @@ fn read(
     asked: &Asked,
 ) -> Result<Wanted, ApiError> {
     let repeatable = repeatable(&request)?;
+    let parent = field::optional_id("parent_surface_id", &request.parent_surface_id).map_err(of_field)?;
     let scope = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
     let mut wanted = SurfaceRequest::new(tenant, scope.unwrap_or(SurfaceScope::Session));
     wanted.defer = match v1::DeferPolicy::try_from(request.defer_policy) {
@@ -156,7 +157,7 @@ fn read(
     ScopeRules::read(wanted.scope, &wanted.runtime_refs, &wanted.role.role)
         .map_err(|fault| ApiError::invalid_argument(fault.field, fault.rule))?;
     wanted.surface_reason = request.surface_reason;
-    Ok(Wanted { request: wanted, model_capabilities, repeatable })
+    Ok(Wanted { request: wanted, parent, model_capabilities, repeatable })
 }
 
 /// Names of policies as rules can write them.

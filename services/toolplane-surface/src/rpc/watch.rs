@@ -19,6 +19,8 @@ use crate::surfaces::watch::{Following, From, Told};
 
 /// Why a stream has ended: its surface is deleted.
 const DELETED: &str = "deleted";
+/// Or a surface that it is within.
+const PARENT_GONE: &str = "parent_gone";
 
 type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchSurfaceResponse, Status>> + Send>>;
 
@@ -58,6 +60,11 @@ struct Watcher {
 }
 
 impl Watcher {
+    fn end(&mut self, why: &str) {
+        self.ended = true;
+        self.ready.push_back(v1::WatchSurfaceResponse { ended: why.to_owned(), ..Default::default() });
+    }
+
     /// The next message; nothing after the last one, or when the role stops.
     async fn next(&mut self) -> Result<Option<v1::WatchSurfaceResponse>, ApiError> {
         loop {
@@ -71,11 +78,8 @@ impl Watcher {
             match stopping.run_until_cancelled(self.following.next()).await.transpose()? {
                 None => return Ok(None),
                 Some(Told::Part(part)) => self.ready = messages(part),
-                Some(Told::Deleted) => {
-                    self.ended = true;
-                    let ended = DELETED.to_owned();
-                    self.ready.push_back(v1::WatchSurfaceResponse { ended, ..Default::default() });
-                }
+                Some(Told::Deleted) => self.end(DELETED),
+                Some(Told::ParentGone) => self.end(PARENT_GONE),
             }
         }
     }

@@ -26,7 +26,10 @@ impl Registry {
     pub(crate) async fn held(&self, tenant: &TenantId, id: &SurfaceId) -> Result<Arc<Held>, ApiError> {
         if !id.is_default() {
             let held = self.0.surfaces.get(self.store(), tenant, id).await?;
-            self.note_use(tenant, id, &held);
+            // Who uses a surface uses those that it is within.
+            for used in std::iter::successors(Some(&held), |held| held.above()) {
+                self.note_use(tenant, used);
+            }
             return Ok(held);
         }
         let owner = self.tenant(tenant);

@@ -42,7 +42,7 @@ impl Registry {
         let registry = self.clone();
         to_the_end(async move {
             for tries in 1..=ATTEMPTS {
-                let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
+                let held = registry.0.surfaces.get_even_orphaned(registry.store(), &tenant, &id).await?;
                 let turn = held.turn.lock().await;
                 let view = held.view();
                 let (scope, last) = registry.scope_and_revision(&tenant, view.indexed());

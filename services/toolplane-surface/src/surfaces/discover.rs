@@ -7,7 +7,7 @@ use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::search::{Answer, Question, Seen, search};
 use toolplane_catalog::{
     Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, ScopeRules, Shortage, Unloaded, resolve,
-    resolve_at, similar_in,
+    resolve_at, said_above, similar_in,
 };
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
@@ -104,6 +104,8 @@ pub(crate) struct Resolved {
     pub(crate) policy_refs: Vec<String>,
     /// What its scope holds calls to.
     pub(crate) scope: ScopeRules,
+    /// The surfaces it is within, each with what its scope holds calls to.
+    pub(crate) above: Vec<(SurfaceId, ScopeRules)>,
     /// Revision of the surface the answer is about.
     pub(crate) surface_revision: u64,
     /// Revision of the catalog the answer is about.
@@ -172,9 +174,10 @@ impl Registry {
             held.note_use_of(entry.tool_id());
         }
         let surface = view.indexed();
-        let (one_at_a_time, policy_refs) = (surface.one_at_a_time(), surface.policy_refs().to_vec());
+        let (one_at_a_time, policy_refs) = (surface.one_at_a_time(), surface.policy_refs());
         let scope = surface.scope_rules();
-        Ok(Resolved { meaning, once, one_at_a_time, policy_refs, scope, surface_revision, catalog_revision })
+        let above = surface.parents().map(|above| (above.id().clone(), above.scope_rules())).collect();
+        Ok(Resolved { meaning, once, one_at_a_time, policy_refs, scope, above, surface_revision, catalog_revision })
     }
 
     /// What a name means when providers have had their say, and whether that holds for one call alone.
@@ -337,13 +340,17 @@ fn meaning_at(
 /// What a name means to a call, by what the surface says about choosing.
 pub(super) fn chosen(view: &View, meaning: Meaning, by_moment: bool) -> Meaning {
     let Meaning::Callable(entry, tool) = meaning else { return meaning };
-    let Some(why) = view.indexed().not_chosen(&entry, by_moment) else { return Meaning::Callable(entry, tool) };
+    let Some((why, above)) = view.indexed().not_chosen(&entry, by_moment) else {
+        return Meaning::Callable(entry, tool);
+    };
     let kind = match &why {
         NotChosen::NoCalls => RefusalKind::NoCalls,
         NotChosen::OnlyOther(_) | NotChosen::NotAllowed | NotChosen::Denied(_) => RefusalKind::NotChosen,
         NotChosen::NoMoment => RefusalKind::NoMoment,
     };
-    Meaning::Refused(Refusal::of_tool(kind, entry.tool_id(), why.message(entry.tool.full_name())))
+    let message = why.message(entry.tool.full_name());
+    let message = above.map_or_else(|| message.clone(), |above| said_above(&message, above));
+    Meaning::Refused(Refusal::of_tool(kind, entry.tool_id(), message))
 }
 
 /// What a resolution says, with the words for since when a schema is another one.

@@ -25,7 +25,7 @@ use toolplane_store::{Append, Commit, CommitOutcome, Expect, StoreError};
 
 use super::ATTEMPTS;
 use crate::cache::Held;
-use crate::error::{lost, of_store};
+use crate::error::{is_parent_gone, lost, of_store};
 use crate::events::Log;
 use crate::keys;
 use crate::registry::Registry;
@@ -230,7 +230,13 @@ impl Registry {
     /// The surface that is told; nothing when it is not there any more, and then nothing waits for it any longer: a log of its own is
     /// all that would be left of a deleted one.
     async fn held_to_write(&self, place: &Place) -> Result<Option<Arc<Held>>, ApiError> {
-        match self.held(&place.0, &place.1).await {
+        let held = match self.held(&place.0, &place.1).await {
+            Err(gone) if is_parent_gone(&gone) => {
+                self.0.surfaces.get_even_orphaned(self.store(), &place.0, &place.1).await
+            }
+            held => held,
+        };
+        match held {
             Ok(held) => Ok(Some(held)),
             Err(ApiError::NotFound { .. }) => {
                 self.0.finds.take(place);

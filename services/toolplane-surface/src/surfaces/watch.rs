@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolplane_catalog::{DifferencePart, Moment, Progress, SurfaceWatcher};
+use toolplane_catalog::{DifferencePart, IndexedSurface, Moment, Progress, SurfaceWatcher};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_runtime::ApiError;
 
 use crate::cache::Held;
-use crate::error::of_store;
+use crate::error::{is_parent_gone, of_store};
 use crate::follow::behind;
 use crate::registry::Registry;
 use crate::retention::NOTED_EVERY;
@@ -39,6 +39,8 @@ pub(crate) enum Told {
     Part(DifferencePart),
     /// The surface is deleted: nothing else is told.
     Deleted,
+    /// A surface that it is within is not there any more: nothing else is told.
+    ParentGone,
 }
 
 /// Somebody who follows a surface.
@@ -98,14 +100,16 @@ impl Registry {
         if self.0.followers.is_some() {
             self.catch_up().await.map_err(behind)?;
         }
-        self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+        for id in held.view().indexed().lineage().map(IndexedSurface::id) {
+            self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+        }
         self.held(tenant, id).await
     }
 
     fn is_ahead(&self, tenant: &TenantId, view: &View, moment: Moment) -> bool {
         let owner = self.tenant(tenant);
         let now = view.indexed().moment(&owner.catalog.read());
-        moment.catalog > now.catalog || moment.changes > now.changes
+        moment.is_like(&now) && !now.reaches(&moment)
     }
 }
 
@@ -122,6 +126,7 @@ impl Following {
             match self.registry.held(&self.tenant, &self.id).await {
                 Ok(held) => self.held = held,
                 Err(ApiError::NotFound { .. }) => return Ok(Told::Deleted),
+                Err(gone) if is_parent_gone(&gone) => return Ok(Told::ParentGone),
                 Err(error) => return Err(error),
             }
             let progress = {

@@ -6,6 +6,7 @@ mod shown;
 mod watch;
 
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::surface::ToolSurface;
@@ -78,6 +79,9 @@ pub(crate) struct CreateArgs {
     /// Stay with the tools there are now; `surface show` says what it misses later.
     #[arg(long)]
     pinned: bool,
+    /// Make it within this surface: it shows and calls nothing that one does not.
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    parent: Option<String>,
     #[command(flatten)]
     budget: BudgetArgs,
     /// No person can answer questions in this surface.
@@ -215,6 +219,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         producer: super::connection::PRODUCER.to_owned(),
         surface_reason: args.reason,
         pinned: args.pinned,
+        parent_surface_id: args.parent.unwrap_or_default(),
         default_tool_choice: args.choosing.choice(),
         selection_policy: args.choosing.policy(),
         policy_refs: args.choosing.policies,

@@ -1,8 +1,10 @@
 //! A surface at other moments than now: what it was, and which of its tools are another thing since.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use toolplane_records::ids::ToolId;
+use toolplane_records::time::Timestamp;
 
 use super::{Form, IndexedSurface};
 use crate::catalog::{Catalog, CatalogEntry};
@@ -12,18 +14,37 @@ use crate::surface::moment::Moment;
 impl IndexedSurface {
     /// The moment it is at.
     pub fn moment(&self, catalog: &Catalog) -> Moment {
-        Moment { changes: self.changes(), catalog: catalog.revision() }
+        self.moment_in(catalog.revision())
     }
 
-    /// Up to which revision of the catalog its log tells what that changed about it; nothing where it was never told.
-    pub(in crate::surface) fn noted(&self) -> Option<u64> {
+    /// The moment it is at where its catalog is at this revision.
+    pub(in crate::surface) fn moment_in(&self, catalog: u64) -> Moment {
+        Moment { changes: self.changes(), above: self.above(), catalog }
+    }
+
+    /// Whether it was there at a moment, and so were those above it, as far as numbers tell.
+    pub(in crate::surface) fn has_begun_at(&self, moment: &Moment) -> bool {
+        let begins_above = match &self.0 {
+            Form::Copied(_) => 0,
+            Form::Live(live) => live.begins_above(),
+        };
+        // The default surface alone has no change of its own.
+        let of_this = moment.is_like(&self.moment_in(0)) && (moment.changes == 0) == (self.changes() == 0);
+        of_this && self.begins_at() <= moment.catalog && begins_above <= moment.above.sum()
+    }
+
+    /// Up to which revision of the catalog, and which changes of those above it, its log tells what that changed about it; nothing where it was
+    /// never told.
+    pub(in crate::surface) fn noted(&self) -> Option<Moment> {
         match &self.0 {
             Form::Copied(_) => None,
-            Form::Live(live) => live.noted(),
+            Form::Live(live) => {
+                Some(Moment { changes: self.changes(), above: live.noted_above(), catalog: live.noted()? })
+            }
         }
     }
 
-    /// The same surface, whose log tells what the catalog changed about it up to now.
+    /// The same surface, whose log tells what the catalog and those above it changed about it up to now.
     #[must_use]
     pub fn noting(&self, catalog: &Catalog) -> Self {
         match &self.0 {
@@ -39,7 +60,7 @@ impl IndexedSurface {
             // Its revision says nothing of the catalog.
             Form::Copied(_) => None,
             Form::Live(live) if revision == live.revision(catalog) => Some(now),
-            Form::Live(live) if now.changes <= 1 => {
+            Form::Live(live) if now.changes <= 1 && now.above.sum() == live.begins_above() => {
                 let since = revision.checked_sub(now.changes)?;
                 Some(Moment { catalog: live.begins_at() + since, ..now })
             }
@@ -47,13 +68,17 @@ impl IndexedSurface {
         }
     }
 
-    /// Whether it was made when `other` was: two surfaces of one name are not the same one.
-    pub(in crate::surface) fn is_as_old_as(&self, other: &Self) -> bool {
-        let made = |surface: &Self| match &surface.0 {
+    /// When it was made.
+    pub fn created_at(&self) -> Timestamp {
+        match &self.0 {
             Form::Copied(copied) => copied.surface().created_at,
             Form::Live(live) => live.created_at(),
-        };
-        made(self) == made(other)
+        }
+    }
+
+    /// Whether it was made when `other` was: two surfaces of one name are not the same one.
+    pub fn is_as_old_as(&self, other: &Self) -> bool {
+        self.created_at() == other.created_at()
     }
 
     /// The revision it has at one of its catalog.
@@ -72,12 +97,27 @@ impl IndexedSurface {
         }
     }
 
-    /// The surface as it was after so many own changes; nothing where that is not known any more.
-    pub(in crate::surface) fn at(&self, changes: u64) -> Option<Self> {
-        match &self.0 {
-            Form::Copied(copied) => (copied.surface().revision == changes).then(|| self.clone()),
-            Form::Live(live) => live.at(changes).map(Self::from),
-        }
+    /// The surface as it was at a moment, with those above it as they were; nothing where that is not known any more.
+    pub(in crate::surface) fn at(&self, moment: &Moment) -> Option<Self> {
+        self.after(moment.changes, moment.above.as_slice())
+    }
+
+    /// The surface after so many own changes, and so many of each one above it.
+    fn after(&self, changes: u64, above: &[u64]) -> Option<Self> {
+        let live = match &self.0 {
+            Form::Copied(copied) => {
+                let is_now = above.is_empty() && copied.surface().revision == changes;
+                return is_now.then(|| self.clone());
+            }
+            Form::Live(live) => live,
+        };
+        let above = match (self.above_it(), above.split_first()) {
+            (None, None) => None,
+            (Some(now), Some((_, _))) if now.moment_in(0).has_changes(above) => Some(Arc::clone(now)),
+            (Some(now), Some((changes, further))) => Some(Arc::new(now.after(*changes, further)?)),
+            (None, Some(_)) | (Some(_), None) => return None,
+        };
+        Some(Self::from(live.at(changes)?.within(above)))
     }
 
     /// What it makes of a tool at a revision of the catalog.
@@ -99,7 +139,11 @@ impl IndexedSurface {
         let (Form::Live(now), Form::Live(before)) = (&self.0, &before.0) else {
             return (self.changes() == before.changes()).then(VecDeque::new);
         };
-        let mut tools: VecDeque<ToolId> = now.named_otherwise(before).into();
+        let mut tools: VecDeque<ToolId> = match (now.above_it(), before.above_it()) {
+            (Some(now), Some(before)) if !Arc::ptr_eq(now, before) => now.named_otherwise(before, catalog, most)?,
+            _ => VecDeque::new(),
+        };
+        tools.extend(now.named_otherwise(before));
         let brought = now.brought_since(before);
         let groups = catalog.groups().filter(|group| brought.fits(group.traits()));
         for group in groups {

@@ -2,15 +2,15 @@
 
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::LoadedTool;
-use toolplane_records::vocabulary::HiddenReason;
 
 use super::LiveSurface;
 use crate::catalog::CatalogEntry;
 use crate::history::Drift;
 use crate::surface::choosing::Choosing;
 use crate::surface::difference::Sight;
+use crate::surface::lineage::Outside;
 use crate::surface::request::{SurfaceRequest, is_within};
-use crate::surface::visibility::{Hidden, Hiding, hidden, hidden_now};
+use crate::surface::visibility::{Hidden, hidden, hidden_now};
 use crate::traits::Traits;
 use crate::validate::Checked;
 
@@ -24,8 +24,8 @@ const OUTSIDE_PINNED: &str = "is not part of this surface, which is pinned to th
 /// Where a tool is in a surface.
 #[derive(Clone, Debug)]
 pub(in crate::surface) enum Place<'s> {
-    /// The surface was made for other tools.
-    Outside,
+    /// The surface, or one above it, was made for other tools.
+    Outside(Outside<'s>),
     Hidden(Hidden),
     Deferred(Deferral<'s>),
     Loaded,
@@ -44,7 +44,7 @@ pub(crate) enum Deferral<'s> {
 
 /// What the surface says of traits.
 pub(super) enum Judged<'s> {
-    Outside,
+    Outside(Outside<'s>),
     Hidden(Hidden),
     Waiting(&'s str),
     Deferred,
@@ -80,8 +80,8 @@ impl LiveSurface {
     /// Where the tool was when it had these traits.
     fn place_with(&self, entry: &CatalogEntry, traits: &Traits) -> Place<'_> {
         let id = entry.tool_id();
-        match self.verdict(entry, traits, self.by_name(id)) {
-            Judged::Outside => Place::Outside,
+        match self.verdict(entry, traits, true) {
+            Judged::Outside(who) => Place::Outside(who),
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Deferral::Provider(provider)),
             Judged::Deferred | Judged::Loaded { .. } if self.places.contains_key(id) => Place::Loaded,
@@ -100,8 +100,8 @@ impl LiveSurface {
 
     /// Where the tool would be if the surface named it nowhere, and nobody had loaded or unloaded it.
     pub(super) fn place_with_group(&self, entry: &CatalogEntry) -> Place<'_> {
-        match self.verdict(entry, &entry.traits, ByName::default()) {
-            Judged::Outside => Place::Outside,
+        match self.verdict(entry, &entry.traits, false) {
+            Judged::Outside(who) => Place::Outside(who),
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Deferral::Provider(provider)),
             Judged::Deferred => Place::Deferred(Deferral::Discover),
@@ -116,7 +116,7 @@ impl LiveSurface {
             return false;
         }
         let id = entry.tool_id();
-        match self.verdict(entry, &entry.traits, self.by_name(id)) {
+        match self.verdict(entry, &entry.traits, true) {
             Judged::Loaded { .. } if self.unloaded.contains(id) => false,
             Judged::Loaded { regardless } => regardless || self.had(entry),
             _ => false,
@@ -126,12 +126,17 @@ impl LiveSurface {
     /// Whether the tool was there, and loaded by the rules, when the surface was made: what came later is discovered
     /// first, so that no prompt grows by itself.
     fn had(&self, entry: &CatalogEntry) -> bool {
-        let loaded = |traits: &Traits| matches!(self.judge(traits, ByName::default()), Judged::Loaded { .. });
         let as_of = self.remembered_up_to();
-        entry.has_same_traits_since(as_of) || entry.traits_at(as_of).is_some_and(loaded)
+        if entry.has_same_traits_since(as_of) {
+            return true;
+        }
+        // A pinned one has it by its name alone where it is not known what it was.
+        let Some(then) = entry.traits_at(as_of) else { return self.is_pinned() };
+        let own = self.judge(then, ByName::default());
+        matches!(self.below(own, |above| above.leaves(entry, then, true)), Judged::Loaded { .. })
     }
 
-    fn by_name(&self, id: &ToolId) -> ByName<'_> {
+    pub(super) fn by_name(&self, id: &ToolId) -> ByName<'_> {
         let made = &*self.made;
         ByName {
             named: made.named.contains(id),
@@ -141,27 +146,35 @@ impl LiveSurface {
         }
     }
 
-    /// What the surface says of a tool when it has these traits. A pinned one says what it said of it when it was made, as long as the tool
+    /// What the surface and those above it say of a tool when it has these traits; `named`, if also what they say of it by name.
+    fn verdict(&self, entry: &CatalogEntry, traits: &Traits, named: bool) -> Judged<'_> {
+        let by_name = if named { self.by_name(entry.tool_id()) } else { ByName::default() };
+        let own = self.own_verdict(entry, traits, by_name);
+        self.below(own, |above| above.leaves(entry, traits, named))
+    }
+
+    /// What the surface and those above it say of tools with these traits that none of them names.
+    pub(super) fn verdict_of_group(&self, traits: &Traits) -> Judged<'_> {
+        self.below(self.judge(traits, ByName::default()), |above| above.leaves_group(traits))
+    }
+
+    /// What the surface itself says of a tool when it has these traits. A pinned one says what it said of it when it was made, as long as the tool
     /// can be used at all.
-    fn verdict<'s>(&'s self, entry: &CatalogEntry, traits: &Traits, by_name: ByName<'s>) -> Judged<'s> {
+    pub(super) fn own_verdict<'s>(&'s self, entry: &CatalogEntry, traits: &Traits, by_name: ByName<'s>) -> Judged<'s> {
         if !self.is_pinned() {
             return self.judge(traits, by_name);
         }
         let as_of = self.begins_at();
         if entry.since.created > as_of {
-            return Judged::Outside;
+            return Judged::Outside(Outside::Own);
         }
         // Of one that was declared anew too often to know what it was, only its name says that it was meant.
         let Some(then) = entry.traits_at(as_of).or_else(|| by_name.is_any().then_some(traits)) else {
-            return Judged::Outside;
+            return Judged::Outside(Outside::Own);
         };
         match self.judge(then, by_name) {
-            nowhere @ (Judged::Outside | Judged::Hidden(_)) => nowhere,
-            shown => match (hidden_now(traits), shown) {
-                (Some(why), _) => Judged::Hidden(why),
-                (None, Judged::Loaded { .. }) => Judged::Loaded { regardless: true },
-                (None, other) => other,
-            },
+            nowhere @ (Judged::Outside(_) | Judged::Hidden(_)) => nowhere,
+            shown => hidden_now(traits).map_or(shown, Judged::Hidden),
         }
     }
 
@@ -174,7 +187,7 @@ impl LiveSurface {
         let ByName { named, load, added, blocked } = by_name;
         let selected = named || load || self.chooses(traits);
         if !(selected || added || self.added.fits(traits)) {
-            return Judged::Outside;
+            return Judged::Outside(Outside::Own);
         }
         if let Some(why) = hidden(traits, request, named || load || added, blocked) {
             return Judged::Hidden(why);
@@ -185,18 +198,27 @@ impl LiveSurface {
         }
         // A model that cannot discover tools has no other way to any.
         let regardless = load || traits.always_load || request.model.deferred_tools == Some(false);
-        let only_added = !selected || (added && !named);
-        if !regardless && (traits.should_defer || self.made.crowded || only_added) {
+        if !regardless && (traits.should_defer || self.made.crowded || self.only_extended(traits, by_name)) {
             return Judged::Deferred;
         }
         Judged::Loaded { regardless: regardless || named }
+    }
+
+    /// Whether it has tools of these traits only because it was extended.
+    pub(super) fn only_extended(&self, traits: &Traits, by_name: ByName<'_>) -> bool {
+        let ByName { named, load, added, blocked: _ } = by_name;
+        !self.is_pinned() && (!(named || load || self.chooses(traits)) || (added && !named))
     }
 
     /// Whether a tool may be shown: for suggesting names, where the catalog is not at hand.
     pub(in crate::surface) fn may_show(&self, tool: &Checked) -> bool {
         let registration = tool.registration();
         let by_name = self.by_name(&registration.declaration.tool_id);
-        !matches!(self.judge(&Traits::of(registration), by_name), Judged::Outside | Judged::Hidden(_))
+        let own = !matches!(self.judge(&Traits::of(registration), by_name), Judged::Outside(_) | Judged::Hidden(_));
+        own && match (self.parent(), self.above_it()) {
+            (None, _) => true,
+            (Some(_), above) => above.is_some_and(|above| above.may_show(tool)),
+        }
     }
 
     /// The tool as it was loaded on demand.
@@ -211,15 +233,15 @@ impl LiveSurface {
         (choosing, self.made.chosen.as_ref())
     }
 
-    /// Why a tool is no part of it.
-    pub(in crate::surface) fn outside(&self) -> &'static str {
+    /// Why a tool is no part of it, where it says so itself.
+    pub(super) fn own_outside(&self) -> &'static str {
         if self.is_pinned() { OUTSIDE_PINNED } else { OUTSIDE }
     }
 
     /// What the surface makes of the tool at a revision of the catalog, which is not one before the surface.
     pub(in crate::surface) fn seen(&self, entry: &CatalogEntry, at: u64) -> Sight {
         Sight::of(entry.at(at), |traits| match self.place_with(entry, traits) {
-            Place::Outside => Err((Hiding::Excluded, HiddenReason::NotSelected, self.outside().to_owned())),
+            Place::Outside(who) => Err(self.outside(who)),
             Place::Hidden(why) => Err(why),
             Place::Deferred(_) => Ok(None),
             Place::Loaded => Ok(Some(match self.asked(entry.tool_id()) {

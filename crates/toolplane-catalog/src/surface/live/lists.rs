@@ -9,7 +9,7 @@ use toolplane_records::surface::LoadedTool;
 use toolplane_records::vocabulary::HiddenReason;
 
 use super::LiveSurface;
-use super::judge::{ByName, Judged, Place};
+use super::judge::{Judged, Place};
 use crate::catalog::{Catalog, CatalogEntry, Group};
 use crate::surface::record::deferred_ref;
 use crate::surface::tools::{List, Position, Shut, SurfaceCounts, SurfaceTool};
@@ -124,7 +124,7 @@ impl LiveSurface {
     ) -> impl Iterator<Item = &'c str> + 'c {
         let waits = !self.made.request.pending_providers.is_empty();
         let groups = waits.then(|| catalog.groups()).into_iter().flatten();
-        groups.filter_map(|group| match self.judge(group.traits(), ByName::default()) {
+        groups.filter_map(|group| match self.verdict_of_group(group.traits()) {
             Judged::Waiting(provider) => Some(provider),
             _ => None,
         })
@@ -137,9 +137,10 @@ impl LiveSurface {
         group: &'c Group,
         shut: Shut<'_>,
     ) -> Option<(Option<List>, impl Iterator<Item = &'c CatalogEntry> + 'c)> {
-        let (list, later) = match self.judge(group.traits(), ByName::default()) {
-            Judged::Outside if !self.is_pinned() => return None,
-            Judged::Outside => (None, u64::MAX),
+        let pinned_to = self.pinned_to();
+        let (list, later) = match self.verdict_of_group(group.traits()) {
+            Judged::Outside(_) if pinned_to.is_none() => return None,
+            Judged::Outside(_) => (None, u64::MAX),
             Judged::Hidden((hiding, ..)) => (Some(hiding.into()), u64::MAX),
             _ if shut(group.traits()).is_some() => (Some(List::Blocked), u64::MAX),
             Judged::Waiting(_) | Judged::Deferred => (Some(List::Deferred), u64::MAX),
@@ -147,15 +148,15 @@ impl LiveSurface {
             Judged::Loaded { regardless: true } => (Some(List::Loaded), u64::MAX),
             Judged::Loaded { regardless: false } => (Some(List::Loaded), self.remembered_up_to()),
         };
-        // What came into the group after the surface was pinned, it knows by what it was then.
-        let later = if self.is_pinned() { self.begins_at() } else { later };
+        // What came into the group after a surface was pinned, that knows by what it was then.
+        let later = pinned_to.map_or(later, |pinned_to| later.min(pinned_to));
         Some((list, group.joined_after(later).filter_map(|id| catalog.get(id))))
     }
 
     /// The list of a tool that is at this place.
     fn list(&self, place: Place<'_>, entry: &CatalogEntry, shut: Shut<'_>) -> Option<List> {
         match place {
-            Place::Outside => None,
+            Place::Outside(_) => None,
             Place::Hidden((hiding, ..)) => Some(hiding.into()),
             Place::Deferred(_) | Place::Loaded if shut(&entry.traits).is_some() => Some(List::Blocked),
             Place::Deferred(_) => Some(List::Deferred),
@@ -170,7 +171,7 @@ impl LiveSurface {
             let hidden = || SurfaceTool::hidden(list, hidden_tool(&entry.tool, reason, message));
             return (List::from(hiding) == list).then(hidden);
         }
-        if matches!(place, Place::Outside) {
+        if matches!(place, Place::Outside(_)) {
             return None;
         }
         if let Some(message) = shut(&entry.traits) {

@@ -16,7 +16,12 @@ impl LiveSurface {
     pub fn head(&self, catalog: &Catalog) -> ToolSurface {
         let made = &*self.made;
         let head = head(&made.request, &self.added, made.surface_id.clone(), made.created_at);
-        ToolSurface { model_capabilities: made.model_capabilities.clone(), revision: self.revision(catalog), ..head }
+        ToolSurface {
+            model_capabilities: made.model_capabilities.clone(),
+            revision: self.revision(catalog),
+            parent_surface_id: made.parent.as_ref().map(|parent| parent.surface_id.clone()),
+            ..head
+        }
     }
 }
 

@@ -122,8 +122,10 @@ impl LiveSurface {
             added: Arc::new(added),
             account: self.account.clone(),
             noted: self.noted,
+            noted_above: self.noted_above.as_slice().to_vec(),
             steps: self.steps.iter().filter(|step| step.number <= changes).cloned().collect(),
         })
+        .within(self.above.clone())
     }
 
     /// The tools that this surface names in another way than `other`, one that it was or will be.

@@ -84,7 +84,10 @@ fn the_tool_that_is_chosen_keeps_its_place() {
     register(&mut catalog, renamed);
     let refused = |id: &str| {
         let entry = catalog.get(&ToolId::from_trusted(id)).unwrap();
-        surface.indexed.not_chosen(entry, false)
+        surface.indexed.not_chosen(entry, false).map(|(why, above)| {
+            assert_eq!(above, None, "it says so itself");
+            why
+        })
     };
     assert_eq!(refused("tool_a_one"), None);
     assert_eq!(refused("tool_a_two"), Some(NotChosen::OnlyOther("one".to_owned())));

@@ -9,10 +9,10 @@ use super::live::{any_request, any_tool, apply, retire, tagged};
 use super::*;
 use crate::filter::Criteria;
 
-type State = BTreeMap<ToolId, ShownTool>;
+pub(super) type State = BTreeMap<ToolId, ShownTool>;
 
 /// What the surface shows of every tool now.
-fn state(surface: &IndexedSurface, catalog: &Catalog) -> State {
+pub(super) fn state(surface: &IndexedSurface, catalog: &Catalog) -> State {
     let shown = catalog.entries().filter_map(|entry| match surface.seen(entry, u64::MAX) {
         Sight::Shown(tool) => Some((entry.tool_id().clone(), tool)),
         _ => None,
@@ -21,16 +21,16 @@ fn state(surface: &IndexedSurface, catalog: &Catalog) -> State {
 }
 
 /// Somebody who follows a surface and takes in whole differences alone.
-struct Follower {
-    watcher: SurfaceWatcher,
-    known: State,
-    moment: Moment,
+pub(super) struct Follower {
+    pub(super) watcher: SurfaceWatcher,
+    pub(super) known: State,
+    pub(super) moment: Moment,
     /// Parts of a difference of which the last one has not come.
     parts: Vec<DifferencePart>,
 }
 
 impl Follower {
-    fn of(surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Self {
+    pub(super) fn of(surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Self {
         let watcher = SurfaceWatcher::from_now(Arc::clone(surface), catalog);
         let moment = watcher.reached().0;
         assert_eq!(moment, surface.moment(catalog));
@@ -38,14 +38,14 @@ impl Follower {
     }
 
     /// The connection breaks: what was not told to its end is forgotten.
-    fn breaks(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog) {
+    pub(super) fn breaks(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog) {
         self.parts.clear();
         let moment = self.moment.to_string().parse().unwrap();
         self.watcher = SurfaceWatcher::from_moment(Arc::clone(surface), catalog, moment);
     }
 
     /// Goes on by one part; whether there may be more.
-    fn goes_on(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog, most: usize) -> bool {
+    pub(super) fn goes_on(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog, most: usize) -> bool {
         match self.watcher.next(surface, catalog, most) {
             Progress::Current => return false,
             Progress::Looking => return true,
@@ -196,7 +196,7 @@ fn made(catalog: &Catalog, request: &SurfaceRequest) -> Arc<IndexedSurface> {
 }
 
 /// What is told next, in words.
-fn told(watcher: &mut SurfaceWatcher, surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Vec<String> {
+pub(super) fn told(watcher: &mut SurfaceWatcher, surface: &Arc<IndexedSurface>, catalog: &Catalog) -> Vec<String> {
     let mut told = Vec::new();
     loop {
         match watcher.next(surface, catalog, 100) {
@@ -274,7 +274,7 @@ fn what_is_no_longer_known_is_told_anew() {
         register(&mut catalog, again);
     }
     assert_eq!(from(&catalog, &now.to_string()), ["Changed tool_a_one"]);
-    for wrong in ["", "1", "1.", "01.2", "1.2.3", "a.b", "-1.2", "+1.2"] {
+    for wrong in ["", "1", "1.", "01.2", "1.2.3.4.5.6", "1..2", "1.02.3", "a.b", "-1.2", "+1.2"] {
         assert_eq!(wrong.parse::<Moment>(), Err(NoMoment), "{wrong}");
     }
 }

@@ -349,6 +349,7 @@ fn surface() -> ToolSurface {
         revision: 7,
         moment: "3.12".to_owned(),
         pinned: true,
+        parent_surface_id: Some(id("surf_above")),
         outdated: Some(SurfaceOutdated {
             added: 1,
             removed: 0,

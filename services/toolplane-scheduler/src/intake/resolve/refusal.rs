@@ -36,6 +36,7 @@ pub(super) fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         Kind::NoMoment => codes::SURFACE_NO_MOMENT,
         Kind::Blocked | Kind::Excluded => codes::SURFACE_HIDDEN,
         Kind::Provider => codes::PROVIDER_AWAY,
+        Kind::ParentGone => codes::SURFACE_PARENT_GONE,
     };
     let tool_id = ToolId::parse(&answer.tool_id).ok();
     if let Some(error) = answer.error.and_then(|error| ToolError::try_from(error).ok()) {
@@ -51,6 +52,7 @@ pub(super) fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         (Kind::NoCalls | Kind::NotChosen | Kind::NoMoment, true) => {
             format!("the surface does not let `{name}` be called")
         }
+        (Kind::ParentGone, true) => "a surface that this one is within is not there any more".to_owned(),
         (_, true) => format!("there is no tool `{name}` in this surface"),
     };
     if !answer.similar_names.is_empty() && kind != Kind::Renamed {
@@ -64,7 +66,8 @@ pub(super) fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     }
     error.side_effects = Some("none".to_owned());
     let by_choice = matches!(kind, Kind::NoCalls | Kind::NotChosen | Kind::NoMoment);
-    let blocked = by_choice || matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired | Kind::Provider);
+    let blocked =
+        by_choice || matches!(kind, Kind::ParentGone | Kind::Blocked | Kind::Excluded | Kind::Retired | Kind::Provider);
     Resolved::NotCallable { error: Box::new(error), blocked, tool_id }
 }
 

@@ -39,7 +39,7 @@ impl House {
             defer: DeferPolicy::All,
             ..SurfaceRequest::new(self.tenant.clone(), SurfaceScope::Session)
         };
-        let wanted = Wanted { request, model_capabilities: None, repeatable: None };
+        let wanted = Wanted { request, parent: None, model_capabilities: None, repeatable: None };
         self.registry.create_surface(&wanted).await.unwrap().indexed().id().clone()
     }
 

@@ -39,9 +39,7 @@ pub(super) fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Fa
     if out.json() {
         return out.record::<ToolSurface, _>(surface);
     }
-    let pinned = if surface.pinned { "  pinned" } else { "" };
-    let (revision, moment) = (surface.revision, &surface.moment);
-    out.line(format!("{}  {}  revision {revision}  moment {moment}{pinned}", surface.surface_id, surface.scope))?;
+    out.line(headline(&surface))?;
     if let Some(missed) = &surface.outdated {
         out.line(format!("  {}", outdated(missed)))?;
     }
@@ -67,6 +65,14 @@ pub(super) fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Fa
         }
     }
     Ok(())
+}
+
+/// What it is, in one line.
+fn headline(surface: &v1::ToolSurface) -> String {
+    let v1::ToolSurface { surface_id, scope, revision, moment, pinned, parent_surface_id, .. } = surface;
+    let pinned = if *pinned { "  pinned" } else { "" };
+    let within = if parent_surface_id.is_empty() { String::new() } else { format!("  within {parent_surface_id}") };
+    format!("{surface_id}  {scope}  revision {revision}  moment {moment}{pinned}{within}")
 }
 
 /// What of a budget is used, and what was deferred for it, in one line.
@@ -119,6 +125,20 @@ mod tests {
         used.deferred = 2;
         used.deferred_tools = vec![v1::BudgetTool { tool_id: String::new(), name: "a.b".to_owned() }];
         assert!(budget(&used).ends_with("; 2 deferred for it  (a.b, ...)"), "{}", budget(&used));
+    }
+
+    #[test]
+    fn the_surface_it_is_within_is_in_the_first_line() {
+        let surface = v1::ToolSurface {
+            surface_id: "surf_b".to_owned(),
+            scope: "task".to_owned(),
+            revision: 4,
+            moment: "1.2.9".to_owned(),
+            ..Default::default()
+        };
+        assert_eq!(headline(&surface), "surf_b  task  revision 4  moment 1.2.9");
+        let surface = v1::ToolSurface { parent_surface_id: "surf_a".to_owned(), pinned: true, ..surface };
+        assert_eq!(headline(&surface), "surf_b  task  revision 4  moment 1.2.9  pinned  within surf_a");
     }
 
     #[test]

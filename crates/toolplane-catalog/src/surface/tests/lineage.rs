@@ -1,0 +1,277 @@
+//! Surfaces within surfaces: none shows what one above it does not, and each says who hides what.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use toolplane_records::payload::JsonPayload;
+
+use super::live::{any_request, any_tool, apply};
+use super::watching::{Event, Follower, after, any_event, state, told};
+use super::*;
+
+/// Surfaces that are within each other, the uppermost first.
+struct Line(Vec<Arc<IndexedSurface>>);
+
+impl Line {
+    fn of(catalog: &Catalog, requests: &[SurfaceRequest]) -> Self {
+        let mut line = Self(Vec::new());
+        for request in requests {
+            let id = SurfaceId::from_trusted(format!("s{}", line.0.len()));
+            line.0.push(Arc::new(below(line.0.last(), catalog, request, id)));
+        }
+        line
+    }
+
+    fn lowest(&self) -> &Arc<IndexedSurface> {
+        self.0.last().unwrap()
+    }
+
+    /// One of them is another now; those below it are put below that, each as it is stored.
+    fn put(&mut self, at: usize, surface: Arc<IndexedSurface>) {
+        let line = std::mem::take(&mut self.0);
+        for (place, old) in line.into_iter().enumerate() {
+            let surface = if place == at { Arc::clone(&surface) } else { old };
+            let stored = IndexedSurface::read(&surface.write().unwrap()).unwrap();
+            self.0.push(Arc::new(stored.within(self.0.last().cloned())));
+        }
+    }
+
+    fn happens(&mut self, at: usize, event: &Event, catalog: &mut Catalog) {
+        let at = at % self.0.len();
+        let changed = after(event, &self.0[at], catalog);
+        self.put(at, changed);
+    }
+}
+
+fn below(
+    above: Option<&Arc<IndexedSurface>>,
+    catalog: &Catalog,
+    request: &SurfaceRequest,
+    id: SurfaceId,
+) -> IndexedSurface {
+    let made = LiveSurface::make_within(catalog, request, id, Timestamp::from_millis(1000), above.cloned());
+    made.unwrap().loaded_within_budget(catalog, &COUNTING).into()
+}
+
+fn of_spaces(spaces: &[&str]) -> SurfaceRequest {
+    SurfaceRequest { namespaces: strings(spaces), ..request() }
+}
+
+fn lists(surface: &IndexedSurface, catalog: &Catalog) -> String {
+    let now = now(surface, catalog);
+    let (loaded, deferred) = names(&now);
+    format!("{} | {}", loaded.join(" "), deferred.join(" "))
+}
+
+fn why(surface: &IndexedSurface, catalog: &Catalog, name: &str) -> (HiddenReason, String) {
+    match super::super::resolve(surface, catalog, name, None) {
+        Resolution::Blocked(tool) | Resolution::Excluded(tool) => (tool.reason, tool.message),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn extended(surface: &IndexedSurface, catalog: &Catalog, spaces: &[&str]) -> Arc<IndexedSurface> {
+    let by = Extension { namespaces: strings(spaces), ..Extension::default() };
+    Arc::new(surface.after_extending(catalog, &by).unwrap().unwrap())
+}
+
+#[test]
+fn a_surface_shows_what_it_chooses_of_what_those_above_it_show() {
+    let catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("b", "three"), tool("c", "four")]);
+    let top = SurfaceRequest { blocked: vec![blocked("a.two")], ..of_spaces(&["a", "b"]) };
+    let line = Line::of(&catalog, &[top, request(), of_spaces(&["a", "c"])]);
+    assert_eq!(lists(&line.0[1], &catalog), "a.one b.three | ");
+    assert_eq!(lists(line.lowest(), &catalog), "a.one | ");
+    let (reason, message) = why(line.lowest(), &catalog, "a.two");
+    assert_eq!(reason, HiddenReason::PolicyBlocked);
+    assert_eq!(message, "not today (says the surface `s0`, which this one is within)");
+    let (reason, message) = why(line.lowest(), &catalog, "c.four");
+    assert_eq!(reason, HiddenReason::NotSelected);
+    assert!(message.starts_with("is not part of the surface `s0`, which this one is within"), "{message}");
+    let (_, message) = why(line.lowest(), &catalog, "b.three");
+    assert!(message.starts_with("is not part of this surface"), "what it leaves out itself it says itself: {message}");
+    let record = now(line.lowest(), &catalog);
+    assert_eq!(record.parent_surface_id, Some(SurfaceId::from_trusted("s1")));
+    assert_eq!(record.blocked_tools.len(), 1, "what one above blocks is blocked: {record:?}");
+    assert_eq!(record.excluded_tools, [], "what one above has not is in no list");
+}
+
+#[test]
+fn what_a_surface_hides_for_its_role_is_hidden_below_it() {
+    let catalog = catalog(&[tool("a", "one"), tool_with("a", "ask", json!({ "requires_user_interaction": true }))]);
+    let interactive = RoleConstraints { interactive: true, ..RoleConstraints::default() };
+    let interactive = SurfaceRequest { role: interactive, ..request() };
+    let line = Line::of(&catalog, &[request(), interactive.clone()]);
+    assert_eq!(lists(line.lowest(), &catalog), "a.one | ");
+    assert_eq!(why(line.lowest(), &catalog, "a.ask").0, HiddenReason::RoleNotAllowed);
+    let line = Line::of(&catalog, &[interactive.clone(), interactive]);
+    assert_eq!(lists(line.lowest(), &catalog), "a.ask a.one | ");
+}
+
+#[test]
+fn without_the_one_above_nothing_is_shown_and_nothing_called() {
+    let catalog = catalog(&[tool("a", "one")]);
+    let line = Line::of(&catalog, &[request(), request()]);
+    let orphan = IndexedSurface::read(&line.lowest().write().unwrap()).unwrap();
+    assert_eq!(lists(&orphan, &catalog), " | ");
+    let (reason, message) = why(&orphan, &catalog, "a.one");
+    assert_eq!(reason, HiddenReason::NotSelected);
+    assert!(message.contains("is within the surface `s0`, which is not there any more"), "{message}");
+    assert_eq!(orphan.counts(&catalog, &|_| None), SurfaceCounts::default());
+    // Another surface that has its id by now is not the one above.
+    let request = request();
+    let made = LiveSurface::make(&catalog, &request, SurfaceId::from_trusted("s0"), Timestamp::from_millis(2000));
+    let orphan = orphan.within(Some(Arc::new(made.unwrap().into())));
+    assert_eq!((lists(&orphan, &catalog).as_str(), orphan.parents().count()), (" | ", 0));
+    assert_eq!(lists(&orphan.within(Some(Arc::clone(&line.0[0]))), &catalog), "a.one | ");
+}
+
+#[test]
+fn what_one_above_is_extended_by_comes_deferred() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
+    let below = SurfaceRequest { load: strings(&["b.three"]), ..request() };
+    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), below]);
+    let (moment, revision) = (line.lowest().moment(&catalog), line.lowest().revision(&catalog));
+    assert_eq!((moment.to_string().as_str(), revision), ("1.1.3", 1));
+    assert_eq!(lists(line.lowest(), &catalog), "a.one | ");
+    let mut watcher = SurfaceWatcher::from_now(Arc::clone(line.lowest()), &catalog);
+    line.put(0, extended(&line.0[0], &catalog, &["b"]));
+    assert_eq!(lists(line.lowest(), &catalog), "a.one b.three | b.two", "what it was made to load alone is loaded");
+    assert_eq!(line.lowest().moment(&catalog).to_string(), "1.2.3");
+    assert_eq!(line.lowest().revision(&catalog), revision + 1);
+    assert_eq!(told(&mut watcher, line.lowest(), &catalog), ["Added tool_b_three", "Added tool_b_two"]);
+    let mut again = SurfaceWatcher::from_moment(Arc::clone(line.lowest()), &catalog, moment);
+    assert_eq!(told(&mut again, line.lowest(), &catalog), ["Added tool_b_three", "Added tool_b_two"]);
+    let mut again = SurfaceWatcher::from_revision(Arc::clone(line.lowest()), &catalog, revision);
+    assert_eq!(told(&mut again, line.lowest(), &catalog)[0], "anew", "a revision does not say which of them changed");
+    register(&mut catalog, tool("b", "later"));
+    assert_eq!(told(&mut watcher, line.lowest(), &catalog), ["Added tool_b_later"]);
+}
+
+#[test]
+fn a_call_that_goes_by_a_moment_is_judged_by_what_those_above_showed_then() {
+    let catalog = catalog(&[tool("a", "one"), tool("b", "two")]);
+    let below = SurfaceRequest { load: strings(&["b.two"]), ..request() };
+    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), below]);
+    let moment = line.lowest().moment(&catalog);
+    line.put(0, extended(&line.0[0], &catalog, &["b"]));
+    let at = |moment: Moment, name: &str| resolve_at(line.lowest(), &catalog, name, moment, None);
+    assert!(matches!(at(moment, "a.one"), Ok(Meant::Now(Resolution::Callable(_)))));
+    assert!(matches!(at(moment, "b.two"), Ok(Meant::Later { loaded: true, .. })));
+    let now = line.lowest().moment(&catalog);
+    assert!(matches!(at(now, "b.two"), Ok(Meant::Now(Resolution::Callable(_)))));
+    let of = |text: &str| at(text.parse().unwrap(), "a.one").map(drop);
+    assert_eq!(of("1.3.2"), Err(WrongMoment::Ahead));
+    assert_eq!(of("1.0.2"), Err(WrongMoment::Foreign), "from before it was made");
+    assert_eq!([of("1.2"), of("1.1.1.2")], [Err(WrongMoment::Foreign); 2], "of a surface with others above it");
+}
+
+#[test]
+fn each_of_a_line_says_what_may_be_called() {
+    let catalog = catalog(&[tool("a", "one"), tool("a", "two")]);
+    let with = |choice: Option<&str>, policy: Option<Value>, refs: &[&str]| SurfaceRequest {
+        default_tool_choice: choice.map(|choice| JsonPayload::of(&json!(choice))),
+        selection_policy: policy.map(|policy| JsonPayload::of(&policy)),
+        policy_refs: strings(refs),
+        ..request()
+    };
+    let top = with(Some("a.one"), Some(json!({ "parallel_calls": false })), &["p1", "p2"]);
+    let middle = with(None, Some(json!({ "denied_tools": ["a.one"] })), &["p3", "p1"]);
+    let line = Line::of(&catalog, &[top, middle, with(None, None, &["p2"])]);
+    let surface = line.lowest();
+    let chosen = |name: &str| {
+        let Lookup::One(entry) = catalog.find(name) else { panic!("{name}") };
+        surface.not_chosen(entry, false).map(|(why, id)| (why, id.map(ToString::to_string)))
+    };
+    assert_eq!(chosen("a.one"), Some((NotChosen::Denied("a.one".to_owned()), Some("s1".to_owned()))));
+    assert_eq!(chosen("a.two"), Some((NotChosen::OnlyOther("a.one".to_owned()), Some("s0".to_owned()))));
+    assert!(surface.one_at_a_time());
+    assert_eq!(surface.policy_refs(), ["p2", "p3", "p1"]);
+}
+
+#[test]
+fn a_copy_and_a_pinned_surface_bound_those_within_them() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("b", "three")]);
+    let record = now(&make(&catalog, &SurfaceRequest { tool_refs: strings(&["one"]), ..request() }).indexed, &catalog);
+    let copy = Arc::new(IndexedSurface::new(record));
+    let within = below(Some(&copy), &catalog, &request(), SurfaceId::from_trusted("s9"));
+    let pinned = Line::of(&catalog, &[SurfaceRequest { pinned: true, ..of_spaces(&["a"]) }, request()]);
+    register(&mut catalog, tool("a", "later"));
+    register(&mut catalog, tool("a", "one"));
+    assert_eq!(lists(&within, &catalog), "a.one | ");
+    assert_eq!(within.counts(&catalog, &|_| None), SurfaceCounts { loaded: 1, ..SurfaceCounts::default() });
+    assert_eq!(lists(pinned.lowest(), &catalog), "a.one a.two | ");
+}
+
+proptest! {
+    /// Whatever changes, at any of them: nothing is shown or called that one above does not show, lists, counts and places agree, and what
+    /// somebody is told who follows is exactly what is shown.
+    #[test]
+    fn none_shows_what_one_above_hides_and_differences_are_exact(
+        before in prop::collection::vec(any_tool(), 0..8),
+        requests in prop::collection::vec(any_request(), 2..=4),
+        events in prop::collection::vec((0..4usize, any_event()), 0..30),
+    ) {
+        let mut catalog = catalog(&[]);
+        apply(&mut catalog, &before);
+        let mut line = Line::of(&catalog, &requests);
+        let mut follower = Follower::of(line.lowest(), &catalog);
+        let mut moments = BTreeMap::from([(line.lowest().moment(&catalog).to_string(), state(line.lowest(), &catalog))]);
+        let mut revision = line.lowest().revision(&catalog);
+        for (at, event) in &events {
+            line.happens(*at, event, &mut catalog);
+            let lowest = line.lowest();
+            let moment = lowest.moment(&catalog).to_string();
+            let grown = moments.contains_key(&moment) || lowest.revision(&catalog) > revision;
+            prop_assert!(grown, "each new moment has a larger revision");
+            revision = lowest.revision(&catalog);
+            moments.insert(moment, state(lowest, &catalog));
+            for pair in line.0.windows(2) {
+                let (above, below) = (state(&pair[0], &catalog), state(&pair[1], &catalog));
+                prop_assert!(below.keys().all(|id| above.contains_key(id)), "{below:?} within {above:?}");
+                for entry in catalog.entries() {
+                    let called = super::super::resolve(&pair[1], &catalog, entry.tool_id().as_str(), None);
+                    let is_called = matches!(called, Resolution::Callable(_));
+                    prop_assert!(!is_called || above.contains_key(entry.tool_id()));
+                }
+            }
+            let told: Vec<SurfaceTool> = lowest.tools(&catalog, &|_| None, None).collect();
+            let mut counted = SurfaceCounts::default();
+            told.iter().for_each(|tool| *counted.of(tool.position().list) += 1);
+            prop_assert_eq!(lowest.counts(&catalog, &|_| None), counted);
+            for (at, tool) in told.iter().enumerate() {
+                let rest: Vec<SurfaceTool> = lowest.tools(&catalog, &|_| None, Some(&tool.position())).collect();
+                prop_assert_eq!(&rest, &told[at + 1..]);
+            }
+            let shown = told.iter().filter(|tool| matches!(tool, SurfaceTool::Loaded(_) | SurfaceTool::Deferred(_)));
+            let mut shown: Vec<ToolId> = shown.map(|tool| tool.tool_id().clone()).collect();
+            shown.sort();
+            prop_assert_eq!(shown, state(lowest, &catalog).into_keys().collect::<Vec<_>>());
+            match event {
+                Event::GoesOn(most) => drop(follower.goes_on(lowest, &catalog, *most)),
+                Event::Breaks => follower.breaks(lowest, &catalog),
+                _ => {}
+            }
+            prop_assert_eq!(Some(&follower.known), moments.get(&follower.moment.to_string()));
+        }
+        while follower.goes_on(line.lowest(), &catalog, 3) {}
+        prop_assert_eq!(&follower.known, &state(line.lowest(), &catalog));
+        prop_assert_eq!(follower.watcher.reached(), (line.lowest().moment(&catalog), line.lowest().revision(&catalog)));
+    }
+
+    /// The same inputs give the same bytes, and a moment has one text.
+    #[test]
+    fn the_same_inputs_give_the_same_bytes(
+        tools in prop::collection::vec(any_tool(), 0..8),
+        requests in prop::collection::vec(any_request(), 1..=4),
+    ) {
+        let mut catalog = catalog(&[]);
+        apply(&mut catalog, &tools);
+        let (one, other) = (Line::of(&catalog, &requests), Line::of(&catalog, &requests));
+        prop_assert_eq!(one.lowest().write().unwrap(), other.lowest().write().unwrap());
+        prop_assert_eq!(now(one.lowest(), &catalog), now(other.lowest(), &catalog));
+        let moment = one.lowest().moment(&catalog);
+        prop_assert_eq!(moment.to_string().parse::<Moment>(), Ok(moment));
+        prop_assert_eq!(moment.above.as_slice().len(), requests.len() - 1);
+    }
+}
