@@ -14,7 +14,7 @@ use super::budget::{Budget, Counting, NoOtherBudget};
 use super::choosing::Choosing;
 use super::copied::CopiedSurface;
 use super::extend::{Extension, NotExtended};
-use super::live::{Deferral, FORM, LiveSurface, Place, Room};
+use super::live::{Deferral, LiveSurface, Place, Room, is_form};
 use super::load::Loading;
 use super::record::deferred_ref;
 use super::request::{RoleConstraints, SurfaceRequest};
@@ -62,7 +62,7 @@ impl IndexedSurface {
             form: u32,
         }
         let Named { form } = serde_json::from_slice(stored)?;
-        if form == FORM {
+        if is_form(form) {
             return serde_json::from_slice::<LiveSurface>(stored).map(Self::from);
         }
         serde_json::from_slice(stored).map(Self::new)

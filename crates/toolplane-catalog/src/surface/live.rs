@@ -135,7 +135,14 @@ fn nothing(added: &Arc<Added>) -> bool {
 }
 
 /// The number of the stored form.
-pub(super) const FORM: u32 = 2;
+const FORM: u32 = 2;
+/// The same of a surface within another one. Versions that do not know of those cannot read it, and so do not show what it must not show.
+const FORM_WITHIN: u32 = 3;
+
+/// Whether a number is one of a surface that follows the catalog.
+pub(super) fn is_form(form: u32) -> bool {
+    [FORM, FORM_WITHIN].contains(&form)
+}
 
 impl From<Stored> for LiveSurface {
     fn from(stored: Stored) -> Self {
@@ -152,7 +159,8 @@ impl From<LiveSurface> for Stored {
     fn from(surface: LiveSurface) -> Self {
         let LiveSurface { made, loads, unloaded, added, account, changes, steps, noted, noted_above, .. } = surface;
         let noted_above = noted_above.as_slice().to_vec();
-        Self { form: FORM, made, changes, loads, unloaded, added, account, steps, noted, noted_above }
+        let form = if made.parent.is_some() { FORM_WITHIN } else { FORM };
+        Self { form, made, changes, loads, unloaded, added, account, steps, noted, noted_above }
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) async fn create(
     let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
     let mut warnings = asked.warnings(api, tenant, &wanted.request.selection());
     warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
+    warnings.extend(nothing_left(&wanted, &surface));
     Ok(v1::CreateSurfaceResponse { surface: Some(surface), warnings })
 }
 
@@ -66,6 +67,17 @@ fn beyond_budget(api: &SurfaceApi, wanted: &SurfaceRequest, made: &IndexedSurfac
         told.push(warning("budget".to_owned(), message));
     }
     told
+}
+
+/// That the surface above shows none of its tools now.
+fn nothing_left(wanted: &Wanted, made: &v1::ToolSurface) -> Option<v1::SelectionWarning> {
+    let counts = made.counts.unwrap_or_default();
+    let is_empty = wanted.parent.is_some() && counts.loaded + counts.deferred == 0;
+    is_empty.then(|| v1::SelectionWarning {
+        field: "parent_surface_id".to_owned(),
+        message: "is of a surface that shows none of the tools this one is for".to_owned(),
+        similar: Vec::new(),
+    })
 }
 
 /// The budget of a request, none of whose bounds may be larger than what can be loaded.

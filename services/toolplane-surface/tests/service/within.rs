@@ -109,6 +109,8 @@ async fn a_surface_shows_and_calls_nothing_that_its_parent_does_not() {
     // Neither is adding it.
     let after = extend(&role, &child, "mail").await;
     assert_eq!(after.loaded_tools.len() + after.deferred_tools.len(), 1);
+    let none = role.client.clone().create_surface(within(&parent, of(&["mail"]))).await.unwrap().into_inner();
+    assert_eq!(none.warnings.iter().map(|one| one.field.as_str()).collect::<Vec<_>>(), ["parent_surface_id"]);
     // In a list of surfaces it is bounded, too.
     let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
     let listed = listed.surfaces.into_iter().find(|surface| surface.surface_id == child).unwrap();

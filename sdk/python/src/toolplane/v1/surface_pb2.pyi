@@ -41,7 +41,7 @@ class HiddenTool(_message.Message):
     def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ..., reason_code: _Optional[_Union[_vocabulary_pb2.HiddenReason, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolSurface(_message.Message):
-    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment", "pinned", "outdated", "budget")
+    __slots__ = ("schema_version", "surface_id", "scope", "scope_code", "created_at", "producer", "tool_refs", "loaded_tools", "deferred_tools", "blocked_tools", "excluded_tools", "selection_policy", "default_tool_choice", "capability_requirements", "model_capabilities", "role_constraints", "surface_reason", "policy_refs", "runtime_refs", "tenant", "revision", "counts", "next_tools_token", "moment", "pinned", "outdated", "budget", "parent_surface_id")
     SCHEMA_VERSION_FIELD_NUMBER: _ClassVar[int]
     SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +69,7 @@ class ToolSurface(_message.Message):
     PINNED_FIELD_NUMBER: _ClassVar[int]
     OUTDATED_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
+    PARENT_SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     schema_version: str
     surface_id: str
     scope: str
@@ -96,7 +97,8 @@ class ToolSurface(_message.Message):
     pinned: bool
     outdated: SurfaceOutdated
     budget: SurfaceBudgetUse
-    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ..., pinned: bool = ..., outdated: _Optional[_Union[SurfaceOutdated, _Mapping]] = ..., budget: _Optional[_Union[SurfaceBudgetUse, _Mapping]] = ...) -> None: ...
+    parent_surface_id: str
+    def __init__(self, schema_version: _Optional[str] = ..., surface_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., producer: _Optional[str] = ..., tool_refs: _Optional[_Iterable[str]] = ..., loaded_tools: _Optional[_Iterable[_Union[LoadedTool, _Mapping]]] = ..., deferred_tools: _Optional[_Iterable[_Union[_deferred_tool_pb2.DeferredToolRef, _Mapping]]] = ..., blocked_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[HiddenTool, _Mapping]]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., role_constraints: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., surface_reason: _Optional[str] = ..., policy_refs: _Optional[_Iterable[str]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., tenant: _Optional[str] = ..., revision: _Optional[int] = ..., counts: _Optional[_Union[SurfaceCounts, _Mapping]] = ..., next_tools_token: _Optional[str] = ..., moment: _Optional[str] = ..., pinned: bool = ..., outdated: _Optional[_Union[SurfaceOutdated, _Mapping]] = ..., budget: _Optional[_Union[SurfaceBudgetUse, _Mapping]] = ..., parent_surface_id: _Optional[str] = ...) -> None: ...
 
 class SurfaceBudget(_message.Message):
     __slots__ = ("max_tools", "max_schema_tokens", "max_schema_bytes")

@@ -63,6 +63,7 @@ class NotCallableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOT_CALLABLE_KIND_NO_CALLS: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_NOT_CHOSEN: _ClassVar[NotCallableKind]
     NOT_CALLABLE_KIND_NO_MOMENT: _ClassVar[NotCallableKind]
+    NOT_CALLABLE_KIND_PARENT_GONE: _ClassVar[NotCallableKind]
 REGISTRATION_OUTCOME_UNSPECIFIED: RegistrationOutcome
 REGISTRATION_OUTCOME_CREATED: RegistrationOutcome
 REGISTRATION_OUTCOME_UPDATED: RegistrationOutcome
@@ -94,6 +95,7 @@ NOT_CALLABLE_KIND_LATER: NotCallableKind
 NOT_CALLABLE_KIND_NO_CALLS: NotCallableKind
 NOT_CALLABLE_KIND_NOT_CHOSEN: NotCallableKind
 NOT_CALLABLE_KIND_NO_MOMENT: NotCallableKind
+NOT_CALLABLE_KIND_PARENT_GONE: NotCallableKind
 
 class RegisterToolsRequest(_message.Message):
     __slots__ = ("tools", "validate_only")
@@ -228,7 +230,7 @@ class BlockedName(_message.Message):
     def __init__(self, name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class CreateSurfaceRequest(_message.Message):
-    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned", "tags", "capabilities", "providers", "risk_levels", "kinds", "budget")
+    __slots__ = ("request_id", "scope", "scope_code", "tool_refs", "namespaces", "load", "defer_policy", "defer_threshold", "blocked", "role", "interaction_mode", "model_capabilities", "capability_requirements", "credential_refs", "feature_gate_refs", "selection_policy", "default_tool_choice", "runtime_refs", "policy_refs", "producer", "surface_reason", "pinned", "tags", "capabilities", "providers", "risk_levels", "kinds", "budget", "parent_surface_id")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     SCOPE_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -257,6 +259,7 @@ class CreateSurfaceRequest(_message.Message):
     RISK_LEVELS_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
+    PARENT_SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     scope: str
     scope_code: _vocabulary_pb2.SurfaceScope
@@ -285,7 +288,8 @@ class CreateSurfaceRequest(_message.Message):
     risk_levels: _containers.RepeatedScalarFieldContainer[str]
     kinds: _containers.RepeatedScalarFieldContainer[str]
     budget: _surface_pb2.SurfaceBudget
-    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., budget: _Optional[_Union[_surface_pb2.SurfaceBudget, _Mapping]] = ...) -> None: ...
+    parent_surface_id: str
+    def __init__(self, request_id: _Optional[str] = ..., scope: _Optional[str] = ..., scope_code: _Optional[_Union[_vocabulary_pb2.SurfaceScope, str]] = ..., tool_refs: _Optional[_Iterable[str]] = ..., namespaces: _Optional[_Iterable[str]] = ..., load: _Optional[_Iterable[str]] = ..., defer_policy: _Optional[_Union[DeferPolicy, str]] = ..., defer_threshold: _Optional[int] = ..., blocked: _Optional[_Iterable[_Union[BlockedName, _Mapping]]] = ..., role: _Optional[str] = ..., interaction_mode: _Optional[_Union[InteractionMode, str]] = ..., model_capabilities: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., capability_requirements: _Optional[_Iterable[str]] = ..., credential_refs: _Optional[_Iterable[str]] = ..., feature_gate_refs: _Optional[_Iterable[str]] = ..., selection_policy: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., default_tool_choice: _Optional[_Union[_payload_pb2.JsonPayload, _Mapping]] = ..., runtime_refs: _Optional[_Iterable[str]] = ..., policy_refs: _Optional[_Iterable[str]] = ..., producer: _Optional[str] = ..., surface_reason: _Optional[str] = ..., pinned: bool = ..., tags: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., providers: _Optional[_Iterable[str]] = ..., risk_levels: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., budget: _Optional[_Union[_surface_pb2.SurfaceBudget, _Mapping]] = ..., parent_surface_id: _Optional[str] = ...) -> None: ...
 
 class CreateSurfaceResponse(_message.Message):
     __slots__ = ("surface", "warnings")
@@ -929,7 +933,7 @@ class ResolveToolResponse(_message.Message):
     def __init__(self, resolved: _Optional[_Union[ResolvedTool, _Mapping]] = ..., not_callable: _Optional[_Union[NotCallable, _Mapping]] = ..., surface_revision: _Optional[int] = ..., catalog_revision: _Optional[int] = ...) -> None: ...
 
 class ResolvedTool(_message.Message):
-    __slots__ = ("registration", "digest", "revision", "once", "one_at_a_time", "policy_refs", "scope_refs", "scope_role")
+    __slots__ = ("registration", "digest", "revision", "once", "one_at_a_time", "policy_refs", "scope_refs", "scope_role", "above")
     REGISTRATION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -938,6 +942,7 @@ class ResolvedTool(_message.Message):
     POLICY_REFS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_REFS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_ROLE_FIELD_NUMBER: _ClassVar[int]
+    ABOVE_FIELD_NUMBER: _ClassVar[int]
     registration: _registration_pb2.ToolRegistration
     digest: str
     revision: int
@@ -946,7 +951,18 @@ class ResolvedTool(_message.Message):
     policy_refs: _containers.RepeatedScalarFieldContainer[str]
     scope_refs: _containers.RepeatedScalarFieldContainer[str]
     scope_role: str
-    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ..., one_at_a_time: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., scope_refs: _Optional[_Iterable[str]] = ..., scope_role: _Optional[str] = ...) -> None: ...
+    above: _containers.RepeatedCompositeFieldContainer[SurfaceAbove]
+    def __init__(self, registration: _Optional[_Union[_registration_pb2.ToolRegistration, _Mapping]] = ..., digest: _Optional[str] = ..., revision: _Optional[int] = ..., once: bool = ..., one_at_a_time: bool = ..., policy_refs: _Optional[_Iterable[str]] = ..., scope_refs: _Optional[_Iterable[str]] = ..., scope_role: _Optional[str] = ..., above: _Optional[_Iterable[_Union[SurfaceAbove, _Mapping]]] = ...) -> None: ...
+
+class SurfaceAbove(_message.Message):
+    __slots__ = ("surface_id", "scope_refs", "scope_role")
+    SURFACE_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_REFS_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_ROLE_FIELD_NUMBER: _ClassVar[int]
+    surface_id: str
+    scope_refs: _containers.RepeatedScalarFieldContainer[str]
+    scope_role: str
+    def __init__(self, surface_id: _Optional[str] = ..., scope_refs: _Optional[_Iterable[str]] = ..., scope_role: _Optional[str] = ...) -> None: ...
 
 class SyncCatalogRequest(_message.Message):
     __slots__ = ("subscriber", "acknowledged_revision", "beat")

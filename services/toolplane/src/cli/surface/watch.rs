@@ -115,7 +115,15 @@ async fn follow(
 fn ended(last: &v1::WatchSurfaceResponse, out: &mut Output) -> Result<(), Failure> {
     match out.json() {
         true => out.serialized(&json!({ "ended": last.ended })),
-        false => out.line(format!("the surface is {}", last.ended)),
+        false => out.line(ending(&last.ended)),
+    }
+}
+
+/// Why nothing more is told.
+fn ending(why: &str) -> String {
+    match why {
+        "parent_gone" => "the surface shows nothing any more: one that it is within is not there any more".to_owned(),
+        why => format!("the surface is {why}"),
     }
 }
 
@@ -232,5 +240,11 @@ mod tests {
         };
         assert_eq!(told(Kind::Removed, gone), "   7  removed  a.b  retired: is retired");
         assert_eq!(told(Kind::Removed, v1::SurfaceToolChange::default()), "   7  removed  a.b");
+    }
+
+    #[test]
+    fn a_stream_says_why_it_ends() {
+        assert_eq!(ending("deleted"), "the surface is deleted");
+        assert!(ending("parent_gone").contains("one that it is within is not there"));
     }
 }

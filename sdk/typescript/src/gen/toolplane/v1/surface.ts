@@ -111,7 +111,11 @@ export interface ToolSurface {
     | SurfaceOutdated
     | undefined;
   /** What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces. */
-  budget: SurfaceBudgetUse | undefined;
+  budget:
+    | SurfaceBudgetUse
+    | undefined;
+  /** The surface it was made within: it shows nothing that one does not. Empty where it was made within none. */
+  parentSurfaceId: string;
 }
 
 /** What a surface may have loaded at once; 0 is no bound. */
@@ -447,6 +451,7 @@ function createBaseToolSurface(): ToolSurface {
     pinned: false,
     outdated: undefined,
     budget: undefined,
+    parentSurfaceId: "",
   };
 }
 
@@ -535,6 +540,9 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     }
     if (message.budget !== undefined) {
       SurfaceBudgetUse.encode(message.budget, writer.uint32(218).fork()).join();
+    }
+    if (message.parentSurfaceId !== "") {
+      writer.uint32(226).string(message.parentSurfaceId);
     }
     return writer;
   },
@@ -768,6 +776,14 @@ export const ToolSurface: MessageFns<ToolSurface> = {
             message.budget = SurfaceBudgetUse.decode(reader, reader.uint32());
             continue;
           }
+          case 28: {
+            if (tag !== 226) {
+              break;
+            }
+
+            message.parentSurfaceId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -826,6 +842,7 @@ export const ToolSurface: MessageFns<ToolSurface> = {
     message.budget = (object.budget !== undefined && object.budget !== null)
       ? SurfaceBudgetUse.fromPartial(object.budget)
       : undefined;
+    message.parentSurfaceId = object.parentSurfaceId ?? "";
     return message;
   },
 };

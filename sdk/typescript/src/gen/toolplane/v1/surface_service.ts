@@ -124,6 +124,8 @@ export enum NotCallableKind {
   NOT_CALLABLE_KIND_NOT_CHOSEN = 11,
   /** NOT_CALLABLE_KIND_NO_MOMENT - The surface wants calls to name the moment they go by, and this one does not. */
   NOT_CALLABLE_KIND_NO_MOMENT = 12,
+  /** NOT_CALLABLE_KIND_PARENT_GONE - A surface that this one is within is not there any more. */
+  NOT_CALLABLE_KIND_PARENT_GONE = 13,
 }
 
 /** Asks to register tools. */
@@ -357,7 +359,14 @@ export interface CreateSurfaceRequest {
    * then tools that say `always_load`, then what the policy loads, by id, as far as it fits; the rest is deferred with the reason `budget`.
    * What comes later, or is declared anew, takes nothing of it before it is loaded.
    */
-  budget: SurfaceBudget | undefined;
+  budget:
+    | SurfaceBudget
+    | undefined;
+  /**
+   * The surface to make it within: it shows and calls nothing that one does not, whatever either of them is extended by later. It never changes. Not the
+   * default surface, which is above every one; at most 4 surfaces are in a line.
+   */
+  parentSurfaceId: string;
 }
 
 /** The new surface. */
@@ -508,7 +517,10 @@ export interface WatchSurfaceResponse {
   moment: string;
   /** Revision of the surface at that moment. */
   revision: bigint;
-  /** Why this is the last message: `deleted`; open vocabulary. Empty in all others. */
+  /**
+   * Why this is the last message: `deleted`, or `parent_gone` where a surface that it is within is not there any more; open vocabulary. Empty in all
+   * others.
+   */
   ended: string;
 }
 
@@ -1107,6 +1119,21 @@ export interface ResolvedTool {
   /** The policies the surface names. */
   policyRefs: string[];
   /** What the scope of the surface holds calls to: of each form among them (`session:ID`) a call names one. */
+  scopeRefs: string[];
+  /** The role its callers have; any when empty. */
+  scopeRole: string;
+  /**
+   * The surfaces it is within, the nearest first, each with what its scope holds calls to: a call has to keep to all of them. A change of one of them is a
+   * change of this one.
+   */
+  above: SurfaceAbove[];
+}
+
+/** A surface that another one is within. */
+export interface SurfaceAbove {
+  /** The surface. */
+  surfaceId: string;
+  /** What its scope holds calls to: of each form among them (`session:ID`) a call names one. */
   scopeRefs: string[];
   /** The role its callers have; any when empty. */
   scopeRole: string;
@@ -2252,6 +2279,7 @@ function createBaseCreateSurfaceRequest(): CreateSurfaceRequest {
     riskLevels: [],
     kinds: [],
     budget: undefined,
+    parentSurfaceId: "",
   };
 }
 
@@ -2340,6 +2368,9 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     }
     if (message.budget !== undefined) {
       SurfaceBudget.encode(message.budget, writer.uint32(226).fork()).join();
+    }
+    if (message.parentSurfaceId !== "") {
+      writer.uint32(234).string(message.parentSurfaceId);
     }
     return writer;
   },
@@ -2581,6 +2612,14 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
             message.budget = SurfaceBudget.decode(reader, reader.uint32());
             continue;
           }
+          case 29: {
+            if (tag !== 234) {
+              break;
+            }
+
+            message.parentSurfaceId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2634,6 +2673,7 @@ export const CreateSurfaceRequest: MessageFns<CreateSurfaceRequest> = {
     message.budget = (object.budget !== undefined && object.budget !== null)
       ? SurfaceBudget.fromPartial(object.budget)
       : undefined;
+    message.parentSurfaceId = object.parentSurfaceId ?? "";
     return message;
   },
 };
@@ -7787,6 +7827,7 @@ function createBaseResolvedTool(): ResolvedTool {
     policyRefs: [],
     scopeRefs: [],
     scopeRole: "",
+    above: [],
   };
 }
 
@@ -7818,6 +7859,9 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     }
     if (message.scopeRole !== "") {
       writer.uint32(66).string(message.scopeRole);
+    }
+    for (const v of message.above) {
+      SurfaceAbove.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -7899,6 +7943,14 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
             message.scopeRole = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.above.push(SurfaceAbove.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7924,6 +7976,86 @@ export const ResolvedTool: MessageFns<ResolvedTool> = {
     message.once = object.once ?? false;
     message.oneAtATime = object.oneAtATime ?? false;
     message.policyRefs = object.policyRefs?.map((e) => e) || [];
+    message.scopeRefs = object.scopeRefs?.map((e) => e) || [];
+    message.scopeRole = object.scopeRole ?? "";
+    message.above = object.above?.map((e) => SurfaceAbove.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSurfaceAbove(): SurfaceAbove {
+  return { surfaceId: "", scopeRefs: [], scopeRole: "" };
+}
+
+export const SurfaceAbove: MessageFns<SurfaceAbove> = {
+  encode(message: SurfaceAbove, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.surfaceId !== "") {
+      writer.uint32(10).string(message.surfaceId);
+    }
+    for (const v of message.scopeRefs) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.scopeRole !== "") {
+      writer.uint32(26).string(message.scopeRole);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SurfaceAbove {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSurfaceAbove();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.surfaceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopeRefs.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.scopeRole = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SurfaceAbove>): SurfaceAbove {
+    return SurfaceAbove.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SurfaceAbove>): SurfaceAbove {
+    const message = createBaseSurfaceAbove();
+    message.surfaceId = object.surfaceId ?? "";
     message.scopeRefs = object.scopeRefs?.map((e) => e) || [];
     message.scopeRole = object.scopeRole ?? "";
     return message;
