@@ -2,10 +2,12 @@
 
 use serde_json::json;
 use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_testkit::clients::payload;
 use toolplane_testkit::{Cluster, Options, tools};
+use toolplane_wait::eventually;
 
-use crate::bed::{RULES, register};
+use crate::bed::{PATIENCE, RULES, register};
 use crate::coverage;
 
 /// A tool of which `change` says what keeps it out.
@@ -97,6 +99,74 @@ async fn every_reason_to_hide_a_tool_is_told_and_a_call_of_it_says_the_same() {
         assert!(error.error_code.ends_with(reason), "{name}: {error:?}");
         assert!(error.recovery_suggestion.is_some_and(|text| !text.is_empty()) && error.can_retry == Some(false));
     }
+}
+
+/// What the rules deny whatever the call is not shown as something to be called, and comes back with the rule.
+#[tokio::test]
+async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
+    let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
+    let clients = cluster.clients();
+    register(clients, vec![tool("open", |_| {}), tool("shut", |_| {})]).await;
+    let request = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };
+    let surface_id = clients.surfaces().create_surface(request).await.unwrap().into_inner().surface.unwrap().surface_id;
+    let blocked = async || {
+        let request = v1::GetSurfaceRequest { surface_id: surface_id.clone(), ..Default::default() };
+        clients.surfaces().get_surface(request).await.unwrap().into_inner().surface.unwrap().blocked_tools
+    };
+    let load = async |name: &str| {
+        let (surface_id, names) = (surface_id.clone(), vec![name.to_owned()]);
+        let request = v1::LoadToolsRequest { surface_id, names, ..Default::default() };
+        let loaded = clients.surfaces().load_tools(request).await.unwrap().into_inner();
+        <[_; 1]>::try_from(loaded.outcomes).unwrap().map(|outcome| outcome.outcome.unwrap())
+    };
+    let denial = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "kept.s*".to_owned(),
+        reason: "out of use".to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
+    let rule = clients.permissions().add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id;
+    let told = eventually("the rule is known to surfaces", PATIENCE, async || {
+        let blocked = blocked().await;
+        (!blocked.is_empty()).then_some(blocked)
+    })
+    .await;
+    let [tool_shut] = <[_; 1]>::try_from(told).unwrap();
+    let why = format!("is denied by the rule `{rule}`, whatever the call: out of use");
+    assert_eq!((&*tool_shut.name, &*tool_shut.reason, tool_shut.message), ("kept.shut", "policy_blocked", why.clone()));
+
+    // One that comes now is looked at too.
+    register(clients, vec![tool("stop", |_| {})]).await;
+    assert_eq!(blocked().await.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["kept.shut", "kept.stop"]);
+
+    let request =
+        v1::SearchToolsRequest { surface_id: surface_id.clone(), query: "kept".to_owned(), ..Default::default() };
+    let found = clients.surfaces().search_tools(request).await.unwrap().into_inner().result.unwrap();
+    let state = |name: &str| found.found.iter().find(|found| found.name == name).unwrap().loading_state();
+    assert_eq!(state("kept.open"), v1::LoadingState::Discoverable);
+    assert_eq!(state("kept.shut"), v1::LoadingState::Unavailable);
+
+    let [Outcome::Failure(failure)] = load("kept.shut").await else { panic!("it is loaded") };
+    assert_eq!((failure.kind(), failure.reason.as_str()), (v1::NotCallableKind::Blocked, "policy_blocked"));
+    assert_eq!((failure.message, failure.error.unwrap().error_code), (why, "permission.denied".to_owned()));
+    let [Outcome::Loaded(_)] = load("kept.open").await else { panic!("it is not loaded") };
+
+    // A call is decided about all the same, and the decision is kept.
+    let spec = v1::InvocationSpec {
+        tool_name: "kept.shut".to_owned(),
+        model_input: Some(payload("{}")),
+        ..Default::default()
+    };
+    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
+    let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+    assert_eq!(result.error.unwrap().error_code, "permission.denied");
+
+    let revoked = v1::RevokeRuleRequest { rule_id: rule, ..Default::default() };
+    clients.permissions().revoke_rule(revoked).await.unwrap();
+    eventually("the rule is known to be gone", PATIENCE, async || blocked().await.is_empty().then_some(())).await;
+    let [Outcome::Loaded(_)] = load("kept.shut").await else { panic!("it is not loaded") };
 }
 
 /// The logs of a tool and of a surface tell what happened to them.

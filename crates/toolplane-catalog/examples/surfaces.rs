@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use toolplane_catalog::{
-    Amount, Budget, Catalog, CatalogLimits, Counting, DeferPolicy, IndexedSurface, LiveSurface, Registration,
+    Amount, Budget, Catalog, CatalogLimits, Counting, DeferPolicy, IndexedSurface, LiveSurface, Registration, Shut,
     SurfaceRequest, SurfaceTool, load, resolve,
 };
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
@@ -124,8 +124,8 @@ fn measure(tools: usize) -> Outcome<()> {
     })?;
     let (telling, budget) = timed(|_| bounded.budget(&catalog).ok_or_else(|| "no budget".into()))?;
     let (first, told) = timed(|_| {
-        surface.counts(&catalog, &|_| None);
-        Ok(surface.tools(&catalog, &|_| None, None).take(PAGE).collect::<Vec<_>>())
+        surface.counts(&catalog, Shut::NOTHING);
+        Ok(surface.tools(&catalog, Shut::NOTHING, None).take(PAGE).collect::<Vec<_>>())
     })?;
     let lowest = make_lowest(&catalog)?;
     let (below, _) = timed(|number| {
@@ -134,11 +134,11 @@ fn measure(tools: usize) -> Outcome<()> {
         Ok(lowest.after_loading(&loading).write()?)
     })?;
     let (below_first, _) = timed(|_| {
-        lowest.counts(&catalog, &|_| None);
-        Ok(lowest.tools(&catalog, &|_| None, None).take(PAGE).count())
+        lowest.counts(&catalog, Shut::NOTHING);
+        Ok(lowest.tools(&catalog, Shut::NOTHING, None).take(PAGE).count())
     })?;
-    let middle = surface.tools(&catalog, &|_| None, None).nth(tools / 2).ok_or("fewer tools")?.position();
-    let (later, _) = timed(|_| Ok(surface.tools(&catalog, &|_| None, Some(&middle)).take(PAGE).count()))?;
+    let middle = surface.tools(&catalog, Shut::NOTHING, None).nth(tools / 2).ok_or("fewer tools")?.position();
+    let (later, _) = timed(|_| Ok(surface.tools(&catalog, Shut::NOTHING, Some(&middle)).take(PAGE).count()))?;
     let (adding, _) = timed(|number| {
         register(&mut catalog, &[tool(tools + number)?])?;
         let id = ToolId::parse(&format!("tool_{}", tools + number))?;

@@ -111,6 +111,12 @@ impl RuleSet {
         self.looked_at
     }
 
+    /// The rules that deny every call of some tools, in order: they look at no more of it than its tool and its tenant. Whatever else
+    /// there is, none of them is let through.
+    pub fn denied_outright(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.denies_outright())
+    }
+
     /// The denies about some of the files that file tools read or edit, in order.
     pub(crate) fn path_denies(&self) -> impl Iterator<Item = &Rule> {
         self.path_denies.iter().filter_map(|position| self.rules.get(*position as usize))

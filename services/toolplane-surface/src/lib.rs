@@ -18,6 +18,7 @@ mod breaker;
 mod cache;
 mod changes;
 pub mod declarations;
+mod denied;
 mod error;
 mod events;
 #[cfg(test)]

@@ -27,6 +27,7 @@ use tracing::Instrument as _;
 use self::read::read_catalogs;
 use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
+use crate::denied::{Denials, DeniedTools};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::learning::Learning;
@@ -50,6 +51,8 @@ pub(crate) struct Inner {
     pub(crate) trials: Trials,
     /// What the workers have.
     pub(crate) credentials: WorkerCredentials,
+    /// What the rules deny to everybody.
+    pub(crate) denials: Denials,
     /// Words that mean the same.
     pub(crate) thesauri: Thesauri,
     /// What use teaches.
@@ -78,11 +81,18 @@ pub(crate) struct Tenant {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// Tools that have changed since somebody [took](Tenant::take_unread) them; all of them, where nobody ever did.
     unread: Mutex<Option<HashSet<ToolId>>>,
+    id: TenantId,
+    denials: Denials,
+    /// The tools that nobody may call. Changed only by who holds the catalog.
+    denied: RwLock<Arc<DeniedTools>>,
 }
 
 impl Tenant {
-    fn new(catalog: Catalog) -> Self {
+    fn new(id: TenantId, catalog: Catalog, denials: Denials) -> Self {
         Self {
+            denied: RwLock::new(Arc::new(denials.of(&id).among(&catalog))),
+            id,
+            denials,
             catalog: RwLock::new(catalog),
             generation: AtomicU64::new(0),
             default_surface: DefaultSurface::default(),
@@ -104,8 +114,50 @@ impl Tenant {
         if let Some(unread) = &mut *self.unread.lock() {
             unread.extend(changes.iter().map(|change| change.tool_id().clone()));
         }
+        self.judge(&changes);
         changes.into_iter().for_each(|change| catalog.apply(change));
         self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The tools that nobody may call.
+    pub(crate) fn denied(&self) -> Arc<DeniedTools> {
+        Arc::clone(&self.denied.read())
+    }
+
+    /// Looks among all tools for those that nobody may call; how many there are.
+    pub(crate) fn look_for_denied(&self) -> usize {
+        let catalog = self.catalog.read();
+        self.look_among(&catalog)
+    }
+
+    fn look_among(&self, catalog: &Catalog) -> usize {
+        let mut denied = self.denied.write();
+        *denied = Arc::new(self.denials.of(&self.id).among(catalog));
+        denied.len()
+    }
+
+    /// Puts others in place of all tools.
+    fn renew(&self, new: Catalog) {
+        let mut catalog = self.catalog.write();
+        *catalog = new;
+        self.look_among(&catalog);
+        *self.unread.lock() = None;
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Notes of tools that change whether anybody may call them.
+    fn judge(&self, changes: &[Prepared]) {
+        let denials = self.denials.of(&self.id);
+        let mut denied = self.denied.write();
+        for change in changes {
+            match denials.why(change.tool()) {
+                Some(why) => _ = Arc::make_mut(&mut denied).insert(change.tool_id().clone(), why.to_owned()),
+                None if denied.contains_key(change.tool_id()) => {
+                    _ = Arc::make_mut(&mut denied).remove(change.tool_id())
+                }
+                None => {}
+            }
+        }
     }
 }
 
@@ -131,7 +183,10 @@ impl Registry {
         // Alone, revisions grow over restarts as long as there is less than one change a millisecond.
         let revision = if store.is_shared() { head.revision } else { keys::score(store.now().await?) };
         let catalogs = read_catalogs(&*store).await?;
-        let tenants = catalogs.into_iter().map(|(id, catalog)| (id, Arc::new(Tenant::new(catalog)))).collect();
+        let denials = Denials::default();
+        let tenant =
+            |(id, catalog): (TenantId, Catalog)| (id.clone(), Arc::new(Tenant::new(id, catalog, denials.clone())));
+        let tenants = catalogs.into_iter().map(tenant).collect();
         let followers = store.is_shared().then(|| Followers::new(Arc::clone(&store)));
         let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
@@ -140,6 +195,7 @@ impl Registry {
             providers: Shelf::default(),
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),
+            denials,
             thesauri,
             learning,
             changes,
@@ -162,10 +218,7 @@ impl Registry {
             drop(self.tenant(id));
         }
         for tenant in &self.0.tenants {
-            let mut catalog = tenant.catalog.write();
-            *catalog = catalogs.remove(tenant.key()).unwrap_or_else(empty);
-            *tenant.unread.lock() = None;
-            tenant.generation.fetch_add(1, Ordering::AcqRel);
+            tenant.renew(catalogs.remove(tenant.key()).unwrap_or_else(empty));
         }
         self.0.surfaces.clear().await;
         self.read_providers().await?;
@@ -178,7 +231,7 @@ impl Registry {
         if let Some(known) = self.0.tenants.get(id) {
             return Arc::clone(&known);
         }
-        let fresh = || Arc::new(Tenant::new(empty()));
+        let fresh = || Arc::new(Tenant::new(id.clone(), empty(), self.0.denials.clone()));
         Arc::clone(&self.0.tenants.entry(id.clone()).or_insert_with(fresh))
     }
 

@@ -156,6 +156,11 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
         let follow = service.api.registry.clone().follow_credentials(scheduler, process.tasks.shutdown().token());
         process.tasks.spawn("credentials of workers", follow);
     }
+    // Without it nothing is hidden, and denied when it is called.
+    if let Ok(permission) = process.peer(ClusterRole::Permission, &process.config.peers.permission) {
+        let follow = service.api.registry.clone().follow_denied(permission, process.tasks.shutdown().token());
+        process.tasks.spawn("denied tools", follow);
+    }
     let configured = Configured::new(service.api.registry.clone(), &process.config);
     process.tasks.spawn("configured providers", configured.follow(process.tasks.shutdown().token()));
     let services = service.add_to(services);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, SurfaceRequest};
+use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, Shut, SurfaceRequest};
 use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -104,7 +104,7 @@ impl Registry {
             });
             let made = made.map(|made| {
                 let made = made.loaded_within_budget(&catalog, &COUNTING);
-                let counts = made.counts(&catalog, &|_| None);
+                let counts = made.counts(&catalog, Shut::NOTHING);
                 (IndexedSurface::from(made), counts)
             });
             (made, Arc::clone(catalog.similar()))

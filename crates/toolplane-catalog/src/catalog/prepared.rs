@@ -4,6 +4,7 @@ use toolplane_records::ids::ToolId;
 
 use super::names::{OwnNames, own_names};
 use crate::catalog::CatalogChange;
+use crate::registration::Registration;
 use crate::search::index::{BulkWords, ToolWords};
 use crate::similar::BulkNames;
 use crate::traits::Traits;
@@ -17,6 +18,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// The registration as it will be.
+    pub fn tool(&self) -> &Registration {
+        self.change.tool.registration()
+    }
+
     /// The tool that changes.
     pub fn tool_id(&self) -> &ToolId {
         &self.change.tool.registration().declaration.tool_id

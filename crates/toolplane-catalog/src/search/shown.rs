@@ -5,7 +5,7 @@ use toolplane_records::surface::{DeferredToolRef, HiddenTool};
 use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
 use crate::catalog::{Catalog, CatalogEntry};
-use crate::surface::{Availability, Deferral, IndexedSurface, deferred_ref, hidden_now, hidden_tool};
+use crate::surface::{Availability, Deferral, IndexedSurface, Shut, deferred_ref, hidden_now, hidden_tool};
 
 /// Most tools of a surface that are looked for themselves, instead of asking the surface about all that fit.
 const FEW: usize = 256;
@@ -74,10 +74,10 @@ pub struct Seen<'s> {
 impl<'s> Seen<'s> {
     /// The surface as the catalog makes it now.
     pub fn of(surface: &'s IndexedSurface, catalog: &Catalog) -> Self {
-        let counts = surface.counts(catalog, &|_| None);
+        let counts = surface.counts(catalog, Shut::NOTHING);
         let shown = counts.loaded + counts.deferred;
         let few = (shown <= FEW).then(|| {
-            let tools = surface.tools(catalog, &|_| None, None).take(shown);
+            let tools = surface.tools(catalog, Shut::NOTHING, None).take(shown);
             tools.map(|tool| tool.tool_id().clone()).collect()
         });
         Self { surface, few, deferred: counts.deferred, pending_providers: surface.pending_providers(catalog) }

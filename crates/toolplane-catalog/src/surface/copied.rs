@@ -231,8 +231,8 @@ impl CopiedSurface {
     pub(super) fn tools(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<SurfaceTool> {
         let ToolSurface { loaded_tools, deferred_tools, mut blocked_tools, excluded_tools, .. } = self.now(catalog);
         let mut is_open = |tool_id: &ToolId, name: &str| {
-            let Some(message) = catalog.get(tool_id).and_then(|entry| shut(&entry.traits)) else { return true };
-            let (tool_id, name, reason) = (tool_id.clone(), name.to_owned(), HiddenReason::CredentialMissing);
+            let Some((reason, message)) = catalog.get(tool_id).and_then(|entry| shut.why(entry)) else { return true };
+            let (tool_id, name) = (tool_id.clone(), name.to_owned());
             blocked_tools.push(HiddenTool { tool_id, name, reason, message });
             false
         };

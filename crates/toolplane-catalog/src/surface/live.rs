@@ -33,6 +33,7 @@ use super::load::Loading;
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
 use super::selection::Selection;
+use super::tools::Shut;
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::traits::Traits;
 
@@ -234,7 +235,7 @@ impl LiveSurface {
         let surface = surface.within(above);
         let crowded = match surface.made.request.defer {
             DeferPolicy::Auto { threshold } => {
-                let counts = surface.counts(catalog, &|_| None);
+                let counts = surface.counts(catalog, Shut::NOTHING);
                 counts.loaded + counts.deferred > threshold as usize
             }
             DeferPolicy::All => true,

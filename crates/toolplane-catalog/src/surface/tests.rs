@@ -61,7 +61,7 @@ impl std::ops::Deref for Shown {
 }
 
 fn now(surface: &IndexedSurface, catalog: &Catalog) -> ToolSurface {
-    surface.record(catalog, &|_| None)
+    surface.record(catalog, Shut::NOTHING)
 }
 
 fn resolve<'a>(surface: &Shown, catalog: &'a Catalog, name: &str) -> Resolution<'a> {

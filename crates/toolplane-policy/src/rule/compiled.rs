@@ -89,6 +89,16 @@ impl Rule {
         }
     }
 
+    /// Whether it denies every call of its tools in its tenant, whoever makes it, for good: nothing of a call is looked at beside its tool.
+    pub(crate) fn denies_outright(&self) -> bool {
+        let RuleScope { tenant: _, namespace: _, actor, role, session, surface } = self.scope();
+        let of_everybody = [actor, role, session, surface].into_iter().all(|scope| scope.is_empty());
+        let PermissionRule { pin, expires_at, revoked_at, .. } = &self.record;
+        let for_good = pin.is_none() && expires_at.is_none() && revoked_at.is_none() && !self.is_shadow();
+        let of_every_call = self.matcher.pattern.is_none() && self.facts.is_empty() && self.arguments.is_empty();
+        self.behavior() == Behavior::Deny && of_everybody && for_good && of_every_call
+    }
+
     /// Whether it denies reading or editing some paths, and not only watches.
     pub(crate) fn denies_paths(&self) -> bool {
         let files = matches!(self.matcher.tools, ToolPattern::Family(Family::Read | Family::Edit, _));

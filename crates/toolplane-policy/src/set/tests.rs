@@ -138,6 +138,31 @@ fn rules_say_what_they_look_at() {
     assert_eq!(looked_at(asks_input), LookedAt { input: true, ..nothing });
 }
 
+#[test]
+fn only_a_rule_about_every_call_of_everybody_denies_outright() {
+    let is_outright = |change: fn(&mut PermissionRule)| {
+        let mut record = record("a", Behavior::Deny, "files.*");
+        change(&mut record);
+        RuleSet::build(&[record]).unwrap().denied_outright().count() == 1
+    };
+    assert!(is_outright(|_| {}));
+    assert!(is_outright(|rule| rule.scope.tenant = "t".to_owned()));
+    assert!(is_outright(|rule| rule.scope.namespace = "files".to_owned()));
+    assert!(!is_outright(|rule| rule.behavior = Behavior::Ask));
+    assert!(!is_outright(|rule| rule.shadow = true));
+    assert!(!is_outright(|rule| rule.expires_at = Some(Timestamp::from_millis(9))));
+    assert!(!is_outright(|rule| rule.scope.actor = "ann".to_owned()));
+    assert!(!is_outright(|rule| rule.scope.role = "agent".to_owned()));
+    assert!(!is_outright(|rule| rule.scope.session = "s".to_owned()));
+    assert!(!is_outright(|rule| rule.scope.surface = "s".to_owned()));
+    assert!(!is_outright(|rule| rule.facts = vec!["destructive".to_owned()]));
+    assert!(!is_outright(|rule| rule.matcher = "Bash(rm:*)".to_owned()));
+    assert!(!is_outright(|rule| {
+        let (pointer, op) = ("/a".to_owned(), "exists".to_owned());
+        rule.arguments = vec![ArgumentCondition { pointer, op, value: None }];
+    }));
+}
+
 // --- looking up ---
 
 const MATCHERS: &[&str] = &[
@@ -297,6 +322,21 @@ proptest! {
             // An allow counts only where it surely fits.
             let counts = fits && !(rule.behavior() == Behavior::Allow && scene.reach(rule).fit == Fit::Unknown);
             prop_assert!(!counts || found.contains(&rule.id()), "{} {}", rule.behavior(), rule.matcher());
+        }
+    }
+
+    /// A tool that is said to be denied outright is denied, whatever else there is.
+    #[test]
+    fn what_is_denied_outright_is_denied(mut rules in prop::collection::vec(any_rule(), 1..20), call in any_call()) {
+        rules.iter_mut().enumerate().for_each(|(index, rule)| rule.rule_id = format!("r{index}"));
+        let policy = Policy::of(RuleSet::build(&rules).unwrap());
+        let is_of = |rule: &Rule| {
+            let tenant = &rule.scope().tenant;
+            let fits = rule.matcher().tools.fit(Behavior::Deny, &call.tool) == Fit::Yes;
+            fits && (tenant.is_empty() || *tenant == call.caller.tenant)
+        };
+        if policy.rules.denied_outright().any(is_of) {
+            prop_assert_eq!(evaluate_and_note(&policy, &call, Timestamp::from_millis(0)).0.behavior, Behavior::Deny);
         }
     }
 

@@ -10815,9 +10815,13 @@ pub struct ReloadRulesResponse {
 }
 /// Asks to follow the rule set in force.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct WatchPolicyRequest {}
+pub struct WatchPolicyRequest {
+    /// Tells which tools nobody may call, too. For surfaces.
+    #[prost(bool, tag = "1")]
+    pub denied_tools: bool,
+}
 /// The rule set in force.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchPolicyResponse {
     /// Its digest.
     #[prost(string, tag = "1")]
@@ -10825,6 +10829,28 @@ pub struct WatchPolicyResponse {
     /// Grows with every change.
     #[prost(uint64, tag = "2")]
     pub revision: u64,
+    /// The first 1,000 of the rules by which tools are denied whatever the call; where they are asked for.
+    #[prost(message, repeated, tag = "3")]
+    pub denied_tools: ::prost::alloc::vec::Vec<DeniedTools>,
+}
+/// Tools that no call is let through of, whoever makes it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeniedTools {
+    /// The rule.
+    #[prost(string, tag = "1")]
+    pub rule_id: ::prost::alloc::string::String,
+    /// Which tools, as the rule says it: `Tool` without brackets.
+    #[prost(string, tag = "2")]
+    pub tools: ::prost::alloc::string::String,
+    /// Owner of the calls; everybody's when empty.
+    #[prost(string, tag = "3")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Namespace of the tools, or one above it; any when empty.
+    #[prost(string, tag = "4")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Why, as the rule says it.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod permission_service_client {

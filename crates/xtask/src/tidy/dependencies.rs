@@ -114,6 +114,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-catalog",
             "toolplane-credentials",
             "toolplane-egress",
+            "toolplane-matching",
             "toolplane-mcp",
             "toolplane-meaning",
             "toolplane-metrics",

@@ -178,7 +178,7 @@ async fn two_processes_on_one_store_are_one_book() {
     let watching = v1::WatchApprovalsRequest::default();
     let mut stream = other.client.clone().watch_approvals(watching).await.unwrap().into_inner();
     timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();
-    let mut policy = other.client.clone().watch_policy(v1::WatchPolicyRequest {}).await.unwrap().into_inner();
+    let mut policy = other.client.clone().watch_policy(v1::WatchPolicyRequest::default()).await.unwrap().into_inner();
     let first = timeout(PATIENCE, policy.message()).await.unwrap().unwrap().unwrap();
     let asked = one.ask("inv_1").await;
     let told = timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();

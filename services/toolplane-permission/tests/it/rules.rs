@@ -57,7 +57,8 @@ async fn rules_are_listed_in_pages_with_their_origin() {
 async fn a_stored_rule_survives_restarts_and_a_watcher_hears_of_it() {
     for home in Home::every().await {
         let role = home.start().await;
-        let mut policy = role.client.clone().watch_policy(v1::WatchPolicyRequest {}).await.unwrap().into_inner();
+        let mut policy =
+            role.client.clone().watch_policy(v1::WatchPolicyRequest::default()).await.unwrap().into_inner();
         let first = timeout(PATIENCE, policy.message()).await.unwrap().unwrap().unwrap();
         let rules = vec![rule("push", v1::Behavior::Allow, "Bash(make push:*)")];
         let checked = v1::AddRulesRequest { rules: rules.clone(), validate_only: true, ..Default::default() };

@@ -63,7 +63,7 @@ impl PermissionPeer {
 
     /// Follows which rules are in force: the changes as they come and, of a service of this process, which they are at any moment.
     pub(crate) async fn watch_policy(&self) -> Result<(Streaming<v1::WatchPolicyResponse>, Option<RulesNow>), Status> {
-        let mut request = Request::new(v1::WatchPolicyRequest {});
+        let mut request = Request::new(v1::WatchPolicyRequest::default());
         let offered = self.inside.then(|| typed::offer::<(), RulesNow, _>(&mut request, Box::pin(stream::empty())));
         let changes = self.client.clone().watch_policy(request).await?.into_inner();
         let now = match offered {

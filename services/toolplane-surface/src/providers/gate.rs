@@ -46,7 +46,7 @@ impl Registry {
 
     /// Why a tool cannot be called, as far as it is known without a look at the clock: for lists and searches.
     pub(crate) fn obstacle(&self, tenant: &TenantId, entry: &CatalogEntry, now: Timestamp) -> Option<ToolError> {
-        self.gate(tenant, entry, Some(now))?.error
+        self.denial(tenant, entry.tool_id()).or_else(|| self.gate(tenant, entry, Some(now))?.error)
     }
 
     /// A provider's tool: its provider, and why it cannot be called. Nothing for other tools.

@@ -47,11 +47,11 @@ impl Registry {
     }
 
     fn mark_one(&self, tenant: &TenantId, catalog: &Catalog, one: &mut DeferredToolRef, now: Timestamp) {
-        let Some((provider_id, _)) = of_tool_id(&one.tool_id) else { return };
         let Some(entry) = catalog.get(&one.tool_id) else { return };
         let Some(error) = self.obstacle(tenant, entry, now) else { return };
         one.reason = error.message;
         one.loading_state = LoadingState::Unavailable;
+        let Some((provider_id, _)) = of_tool_id(&one.tool_id) else { return };
         let held = self.0.providers.get(tenant, &provider_id);
         let state = held.and_then(|held| toolplane_providers::health::loading_state(&held.status));
         if let Some(state) = state {

@@ -9,6 +9,7 @@ use toolplane_catalog::{
     Catalog, Effort, Meant, Moment, NameIndex, NotChosen, Resolution, ScopeRules, Shortage, Unloaded, resolve,
     resolve_at, said_above, similar_in,
 };
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
@@ -65,7 +66,7 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
     pub(crate) tool_id: Option<ToolId>,
     pub(crate) similar: Vec<String>,
-    /// What a caller is told, where it is the provider that keeps the tool from being called.
+    /// What a caller is told, where it is the provider or a rule that keeps the tool from being called.
     pub(crate) error: Option<ToolError>,
     /// What it lacks of the budget, where it was to be loaded.
     pub(crate) shortage: Option<Shortage>,
@@ -78,8 +79,15 @@ impl Refusal {
         Self { kind, reason: None, message, tool_id, similar, error: None, shortage: None }
     }
 
-    pub(super) fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
-        Self { error: Some(error.clone()), ..Self::of_tool(RefusalKind::Provider, &tool_id, error.message) }
+    /// Of a tool that its provider keeps from being called, or a rule.
+    pub(super) fn of_obstacle(tool_id: ToolId, error: ToolError) -> Self {
+        let (kind, reason) = if error.error_code == codes::PERMISSION_DENIED_BY_RULE.as_str() {
+            (RefusalKind::Blocked, Some(HiddenReason::PolicyBlocked))
+        } else {
+            (RefusalKind::Provider, None)
+        };
+        let of_tool = Self::of_tool(kind, &tool_id, error.message.clone());
+        Self { error: Some(error), reason, ..of_tool }
     }
 }
 
@@ -187,11 +195,11 @@ impl Registry {
                 Passage::Open => (Meaning::Callable(entry, tool), false),
                 Passage::Once => (Meaning::Callable(entry, tool), true),
                 Passage::Shut(error) => {
-                    (Meaning::Refused(Refusal::of_provider(entry.tool_id().clone(), *error)), false)
+                    (Meaning::Refused(Refusal::of_obstacle(entry.tool_id().clone(), *error)), false)
                 }
             }),
             Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => {
-                let waiting = self.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_provider(tool_id, error));
+                let waiting = self.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
                 Ok((Meaning::Refused(waiting.unwrap_or(refusal)), false))
             }
             refused => Ok((refused, false)),
@@ -280,7 +288,7 @@ impl Registry {
                 Meaning::Refused(_) => None,
             };
             if let Some((tool_id, error)) = shut {
-                *meaning = Meaning::Refused(Refusal::of_provider(tool_id, error));
+                *meaning = Meaning::Refused(Refusal::of_obstacle(tool_id, error));
             }
         }
         loaded

@@ -150,12 +150,12 @@ impl Registry {
                 Called::Tool(entry) => {
                     if let Some(error) = self.obstacle(tenant, entry, now) {
                         *called =
-                            Called::Refused(Box::new(Refusal::of_provider(entry.tool_id().clone(), error)), Vec::new());
+                            Called::Refused(Box::new(Refusal::of_obstacle(entry.tool_id().clone(), error)), Vec::new());
                     }
                 }
                 Called::Refused(refusal, aliases) if refusal.kind == RefusalKind::Unknown => {
                     match self.waiting(tenant, name) {
-                        Some((tool_id, error)) => **refusal = Refusal::of_provider(tool_id, error),
+                        Some((tool_id, error)) => **refusal = Refusal::of_obstacle(tool_id, error),
                         None => {
                             refusal.similar = similar_in(view.indexed(), &similar, name, &mut effort);
                             let catalog = owner.catalog.read();

@@ -1,7 +1,7 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
 use toolplane_catalog::{
-    AskedFor, IndexedSurface, Position, Selection, SurfaceCounts, SurfaceTool, Traits, Unmatched, filled, outdated,
+    AskedFor, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled, outdated,
     unmatched,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
@@ -67,12 +67,13 @@ impl Registry {
         after: Option<&Position>,
         mut fits: impl FnMut(&SurfaceTool) -> bool,
     ) -> Told {
-        let shut = |traits: &Traits| self.shut(traits);
         let owner = self.tenant(tenant);
         let catalog = owner.catalog.read();
-        let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, &shut));
+        let denied = owner.denied();
+        let shut = Shut { by_traits: &|traits| self.shut(traits), denied: &denied };
+        let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, shut));
         let (mut tools, mut more) = (Vec::new(), false);
-        for tool in surface.tools(&catalog, &shut, after) {
+        for tool in surface.tools(&catalog, shut, after) {
             if !fits(&tool) {
                 more = true;
                 break;

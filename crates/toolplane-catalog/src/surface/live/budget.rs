@@ -16,8 +16,7 @@ use crate::surface::budget::{
 };
 use crate::surface::load::Loading;
 use crate::surface::record::loaded_now;
-use crate::surface::tools::List;
-use crate::traits::Traits;
+use crate::surface::tools::{List, Shut};
 
 /// Most tools in a row that do not fit when a surface is made; those behind them are not looked at.
 const MAX_UNFITTING: usize = 100;
@@ -95,9 +94,8 @@ impl LiveSurface {
             Lookup::Ambiguous(_) | Lookup::Unknown => None,
         });
         let named: Vec<&CatalogEntry> = named.filter(|entry| matches!(self.place(entry), Place::Loaded)).collect();
-        let open = |_: &Traits| None;
-        let always = self.merged_of(catalog, List::Loaded, &open, None, |traits| traits.always_load);
-        let others = self.merged_of(catalog, List::Loaded, &open, None, |traits| !traits.always_load);
+        let always = self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |traits| traits.always_load);
+        let others = self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |traits| !traits.always_load);
         let by_rule = always.chain(others).filter(|entry| self.loads_by_rule(entry));
         let (mut tried, mut in_vain) = (BTreeSet::new(), 0);
         for entry in named.iter().copied().chain(by_rule) {
@@ -165,13 +163,14 @@ impl LiveSurface {
     /// What is loaded of the budget, and what was deferred for it. No list of all tools is made for that.
     pub(in crate::surface) fn budget_record(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
         let account = self.account.as_ref()?;
-        let (free, open) = (self.without_budget(), |_: &Traits| None);
+        let free = self.without_budget();
         // What the rules would load, and what went that they would not.
-        let by_rule = free.counts(catalog, &open).loaded.saturating_sub(self.counts(catalog, &open).loaded);
+        let by_rule =
+            free.counts(catalog, Shut::NOTHING).loaded.saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
         let gone = account.gone().iter().rev().filter_map(|id| catalog.get(id));
         let gone = gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_)));
         let gone: Vec<&CatalogEntry> = gone.filter(|entry| !free.loads_by_rule(entry)).collect();
-        let others = free.merged_of(catalog, List::Loaded, &open, None, |_| true);
+        let others = free.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
         let others = others.filter(|entry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id()));
         let named = gone.iter().copied().chain(others).take(MAX_NAMED.min(gone.len() + by_rule));
         let used = account.used();

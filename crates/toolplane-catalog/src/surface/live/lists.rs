@@ -1,12 +1,11 @@
 //! The tools of a live surface: counted by groups, and told in order from any place on without looking at the others.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::LoadedTool;
-use toolplane_records::vocabulary::HiddenReason;
 
 use super::LiveSurface;
 use super::judge::{Judged, Place};
@@ -20,16 +19,17 @@ impl LiveSurface {
     /// How many tools there are of each kind.
     pub fn counts(&self, catalog: &Catalog, shut: Shut<'_>) -> SurfaceCounts {
         let mut counts = SurfaceCounts::default();
+        let with_denied = shut.with_denied_ones();
         for group in catalog.groups() {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
             whole.inspect(|list| *counts.of(*list) += group.tools().len());
             for entry in each {
                 whole.inspect(|list| *counts.of(*list) -= 1);
-                self.list(self.place_with_group(entry), entry, shut).inspect(|list| *counts.of(*list) += 1);
+                self.list(self.place_with_group(entry), entry, with_denied).inspect(|list| *counts.of(*list) += 1);
             }
         }
-        for entry in self.special().into_iter().filter_map(|id| catalog.get(id)) {
-            self.list(self.place_with_group(entry), entry, shut).inspect(|list| *counts.of(*list) -= 1);
+        for entry in self.single(shut).into_iter().filter_map(|id| catalog.get(id)) {
+            self.list(self.place_with_group(entry), entry, with_denied).inspect(|list| *counts.of(*list) -= 1);
             self.list(self.place(entry), entry, shut).inspect(|list| *counts.of(*list) += 1);
         }
         counts
@@ -96,24 +96,25 @@ impl LiveSurface {
         only: impl Fn(&Traits) -> bool,
     ) -> Box<dyn Iterator<Item = &'c CatalogEntry> + 'c> {
         let from = (behind.map_or(Unbounded, Excluded), Unbounded);
+        let is_single = move |id: &ToolId| self.is_special(id) || shut.denied.contains_key(id);
         let mut sources: Vec<Box<dyn Iterator<Item = &'c ToolId> + 'c>> = Vec::new();
         for group in catalog.groups().filter(|group| only(group.traits())) {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
             if whole == Some(list) {
-                sources.push(Box::new(group.tools().range::<ToolId, _>(from).filter(|id| !self.is_special(id))));
+                sources.push(Box::new(group.tools().range::<ToolId, _>(from).filter(move |id| !is_single(id))));
                 continue;
             }
             let mut each: Vec<&ToolId> = each.map(CatalogEntry::tool_id).collect();
-            each.retain(|id| behind.is_none_or(|behind| *id > behind) && !self.is_special(id));
+            each.retain(|id| behind.is_none_or(|behind| *id > behind) && !is_single(id));
             each.sort_unstable();
             if !each.is_empty() {
                 sources.push(Box::new(each.into_iter()));
             }
         }
-        let special = self.special().into_iter().filter(|id| behind.is_none_or(|behind| *id > behind));
-        let special = special.filter_map(|id| catalog.get(id)).filter(|entry| only(&entry.traits));
-        let special: Vec<&ToolId> = special.map(CatalogEntry::tool_id).collect();
-        sources.push(Box::new(special.into_iter()));
+        let single = self.single(shut).into_iter().filter(|id| behind.is_none_or(|behind| *id > behind));
+        let single = single.filter_map(|id| catalog.get(id)).filter(|entry| only(&entry.traits));
+        let single: Vec<&ToolId> = single.map(CatalogEntry::tool_id).collect();
+        sources.push(Box::new(single.into_iter()));
         Box::new(Merged::of(sources).filter_map(|id| catalog.get(id)))
     }
 
@@ -130,6 +131,13 @@ impl LiveSurface {
         })
     }
 
+    /// Every tool that is looked at by itself, and not with its group.
+    fn single<'s>(&'s self, shut: Shut<'s>) -> BTreeSet<&'s ToolId> {
+        let mut single = self.special();
+        single.extend(shut.denied.keys());
+        single
+    }
+
     /// In which list a group is, if in any, and those of its tools that may be in another one; nothing for a group of other tools.
     fn share<'c>(
         &self,
@@ -142,7 +150,7 @@ impl LiveSurface {
             Judged::Outside(_) if pinned_to.is_none() => return None,
             Judged::Outside(_) => (None, u64::MAX),
             Judged::Hidden((hiding, ..)) => (Some(hiding.into()), u64::MAX),
-            _ if shut(group.traits()).is_some() => (Some(List::Blocked), u64::MAX),
+            _ if (shut.by_traits)(group.traits()).is_some() => (Some(List::Blocked), u64::MAX),
             Judged::Waiting(_) | Judged::Deferred => (Some(List::Deferred), u64::MAX),
             Judged::Loaded { .. } if self.is_within_budget() => (Some(List::Deferred), u64::MAX),
             Judged::Loaded { regardless: true } => (Some(List::Loaded), u64::MAX),
@@ -158,7 +166,7 @@ impl LiveSurface {
         match place {
             Place::Outside(_) => None,
             Place::Hidden((hiding, ..)) => Some(hiding.into()),
-            Place::Deferred(_) | Place::Loaded if shut(&entry.traits).is_some() => Some(List::Blocked),
+            Place::Deferred(_) | Place::Loaded if shut.is_shut(entry) => Some(List::Blocked),
             Place::Deferred(_) => Some(List::Deferred),
             Place::Loaded => Some(List::Loaded),
         }
@@ -174,8 +182,8 @@ impl LiveSurface {
         if matches!(place, Place::Outside(_)) {
             return None;
         }
-        if let Some(message) = shut(&entry.traits) {
-            let tool = hidden_tool(&entry.tool, HiddenReason::CredentialMissing, message);
+        if let Some((reason, message)) = shut.why(entry) {
+            let tool = hidden_tool(&entry.tool, reason, message);
             return (list == List::Blocked).then_some(SurfaceTool::Blocked(tool));
         }
         match (place, list) {

@@ -10,6 +10,7 @@ use crate::surface::indexed::IndexedSurface;
 use crate::surface::misnamed::Misnamed;
 use crate::surface::record::head;
 use crate::surface::request::SurfaceRequest;
+use crate::surface::tools::Shut;
 
 impl LiveSurface {
     /// The surface without its tools.
@@ -37,5 +38,5 @@ pub fn select(
     now: Timestamp,
 ) -> Result<ToolSurface, Misnamed> {
     let surface = IndexedSurface::from(LiveSurface::make(catalog, request, surface_id, now)?);
-    Ok(surface.record(catalog, &|_| None))
+    Ok(surface.record(catalog, Shut::NOTHING))
 }

@@ -231,7 +231,7 @@ fn check(surface: &Shown, catalog: &Catalog) -> Result<(), TestCaseError> {
     let for_budget = now.deferred_tools.iter().filter(|tool| tool.reason == "budget");
     prop_assert_eq!(used.deferred, for_budget.count() as u64);
     prop_assert_eq!(used.deferred_tools.len() as u64, used.deferred.min(20));
-    let counts = surface.indexed.counts(catalog, &|_| None);
+    let counts = surface.indexed.counts(catalog, Shut::NOTHING);
     prop_assert_eq!((counts.loaded, counts.deferred), (now.loaded_tools.len(), now.deferred_tools.len()));
     Ok(())
 }

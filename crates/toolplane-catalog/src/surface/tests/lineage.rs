@@ -119,7 +119,7 @@ fn without_the_one_above_nothing_is_shown_and_nothing_called() {
     let (reason, message) = why(&orphan, &catalog, "a.one");
     assert_eq!(reason, HiddenReason::NotSelected);
     assert!(message.contains("is within the surface `s0`, which is not there any more"), "{message}");
-    assert_eq!(orphan.counts(&catalog, &|_| None), SurfaceCounts::default());
+    assert_eq!(orphan.counts(&catalog, Shut::NOTHING), SurfaceCounts::default());
     // Another surface that has its id by now is not the one above.
     let request = request();
     let made = LiveSurface::make(&catalog, &request, SurfaceId::from_trusted("s0"), Timestamp::from_millis(2000));
@@ -201,7 +201,7 @@ fn a_copy_and_a_pinned_surface_bound_those_within_them() {
     register(&mut catalog, tool("a", "later"));
     register(&mut catalog, tool("a", "one"));
     assert_eq!(lists(&within, &catalog), "a.one | ");
-    assert_eq!(within.counts(&catalog, &|_| None), SurfaceCounts { loaded: 1, ..SurfaceCounts::default() });
+    assert_eq!(within.counts(&catalog, Shut::NOTHING), SurfaceCounts { loaded: 1, ..SurfaceCounts::default() });
     assert_eq!(lists(pinned.lowest(), &catalog), "a.one a.two | ");
 }
 
@@ -237,12 +237,12 @@ proptest! {
                     prop_assert!(!is_called || above.contains_key(entry.tool_id()));
                 }
             }
-            let told: Vec<SurfaceTool> = lowest.tools(&catalog, &|_| None, None).collect();
+            let told: Vec<SurfaceTool> = lowest.tools(&catalog, Shut::NOTHING, None).collect();
             let mut counted = SurfaceCounts::default();
             told.iter().for_each(|tool| *counted.of(tool.position().list) += 1);
-            prop_assert_eq!(lowest.counts(&catalog, &|_| None), counted);
+            prop_assert_eq!(lowest.counts(&catalog, Shut::NOTHING), counted);
             for (at, tool) in told.iter().enumerate() {
-                let rest: Vec<SurfaceTool> = lowest.tools(&catalog, &|_| None, Some(&tool.position())).collect();
+                let rest: Vec<SurfaceTool> = lowest.tools(&catalog, Shut::NOTHING, Some(&tool.position())).collect();
                 prop_assert_eq!(&rest, &told[at + 1..]);
             }
             let shown = told.iter().filter(|tool| matches!(tool, SurfaceTool::Loaded(_) | SurfaceTool::Deferred(_)));

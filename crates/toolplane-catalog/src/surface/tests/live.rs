@@ -1,5 +1,7 @@
 //! Surfaces that follow their catalog.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use toolplane_records::surface::DeferredToolRef;
 
@@ -160,11 +162,12 @@ fn what_is_loaded_by_the_rules_is_known_by_the_declaration_of_then() {
 fn what_is_shut_is_told_among_the_blocked() {
     let catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
     let surface = make(&catalog, &SurfaceRequest { load: strings(&["two"]), ..request() });
-    let shut = |traits: &crate::Traits| (traits.namespace == "b").then(|| "no key".to_owned());
-    let record = surface.indexed.record(&catalog, &shut);
+    let by_traits = |traits: &crate::Traits| (traits.namespace == "b").then(|| "no key".to_owned());
+    let shut = Shut { by_traits: &by_traits, ..Shut::NOTHING };
+    let record = surface.indexed.record(&catalog, shut);
     let blocked: Vec<_> = record.blocked_tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!((names(&record).0, blocked), (vec!["a.one"], vec!["b.three", "b.two"]));
-    let counts = surface.indexed.counts(&catalog, &shut);
+    let counts = surface.indexed.counts(&catalog, shut);
     assert_eq!((counts.loaded, counts.blocked, counts.all()), (1, 2, 3));
 }
 
@@ -182,10 +185,10 @@ fn a_surface_of_before_is_read_and_stays_a_copy() {
     let (without, _) = unload(&after, &catalog, &strings(&["a.one", "later"]));
     assert_eq!((shown(&without, &catalog).as_str(), without.revision), ("a.lazy | a.one", 3));
     // A page goes on behind a tool that is in another list by now.
-    let first = copy.indexed.tools(&catalog, &|_| None, None).next().unwrap().position();
+    let first = copy.indexed.tools(&catalog, Shut::NOTHING, None).next().unwrap().position();
     retire(&mut catalog, "tool_a_one");
     let rest: Vec<_> =
-        copy.indexed.tools(&catalog, &|_| None, Some(&first)).map(|tool| tool.name().to_owned()).collect();
+        copy.indexed.tools(&catalog, Shut::NOTHING, Some(&first)).map(|tool| tool.name().to_owned()).collect();
     assert_eq!(rest, ["a.lazy", "a.one"]);
 }
 
@@ -234,6 +237,41 @@ pub(super) fn apply(catalog: &mut Catalog, tools: &[Registration]) -> Vec<Catalo
 }
 
 proptest! {
+    /// Tools that nobody may call are blocked where they were shown, and nothing else is different.
+    #[test]
+    fn what_nobody_may_call_is_blocked(
+        tools in prop::collection::vec(any_tool(), 0..12),
+        request in any_request(),
+        wanted in prop::collection::vec(0..8u32, 0..4),
+        numbers in prop::collection::vec(0..8u32, 0..6),
+    ) {
+        let mut catalog = catalog(&[]);
+        apply(&mut catalog, &tools);
+        let names: Vec<String> = wanted.iter().map(|number| format!("tool_{number}")).collect();
+        let (made, _) = load(&make(&catalog, &request), &catalog, &names, Timestamp::default());
+        let tools: Vec<_> = made.indexed.tools(&catalog, Shut::NOTHING, None).collect();
+        let denied: BTreeMap<ToolId, String> = catalog.entries().map(|entry| entry.tool_id().clone())
+            .filter(|id| numbers.iter().any(|number| id.as_str() == format!("tool_{number}"))).map(|id| (id, "denied".to_owned())).collect();
+        let shut = Shut { denied: &denied, ..Shut::NOTHING };
+        let kept: Vec<_> = made.indexed.tools(&catalog, shut, None).collect();
+        let is_shut = |tool: &&SurfaceTool| {
+            denied.contains_key(tool.tool_id()) && matches!(tool, SurfaceTool::Loaded(_) | SurfaceTool::Deferred(_))
+        };
+        let blocked = |tool: &SurfaceTool| matches!(tool, SurfaceTool::Blocked(tool) if tool.reason == HiddenReason::PolicyBlocked && tool.message == "denied");
+        prop_assert_eq!(kept.iter().filter(|tool| blocked(tool)).count(), tools.iter().filter(is_shut).count());
+        let others = |tools: &[SurfaceTool]| -> Vec<SurfaceTool> {
+            tools.iter().filter(|tool| !blocked(tool) && !is_shut(tool)).cloned().collect()
+        };
+        prop_assert_eq!(others(&kept), others(&tools));
+        let mut counted = SurfaceCounts::default();
+        kept.iter().for_each(|tool| *counted.of(tool.position().list) += 1);
+        prop_assert_eq!(made.indexed.counts(&catalog, shut), counted);
+        for (at, tool) in kept.iter().enumerate() {
+            let rest: Vec<_> = made.indexed.tools(&catalog, shut, Some(&tool.position())).collect();
+            prop_assert_eq!(&rest[..], &kept[at + 1..]);
+        }
+    }
+
     /// Whatever changes: every tool is in one list at most, counts are those of the lists, a list goes on from any place,
     /// and what is loaded is what was loaded, or says why it is not any more.
     #[test]
@@ -271,15 +309,15 @@ proptest! {
         let mut ids: Vec<_> = record.tool_refs.clone();
         ids.dedup();
         prop_assert_eq!(ids.len(), record.tool_refs.len(), "in one list at most");
-        let counts = made.indexed.counts(&catalog, &|_| None);
+        let counts = made.indexed.counts(&catalog, Shut::NOTHING);
         let lists = (record.loaded_tools.len(), record.deferred_tools.len(), record.blocked_tools.len());
         prop_assert_eq!((counts.loaded, counts.deferred, counts.blocked), lists);
         prop_assert_eq!(counts.excluded, record.excluded_tools.len());
 
-        let tools: Vec<_> = made.indexed.tools(&catalog, &|_| None, None).collect();
+        let tools: Vec<_> = made.indexed.tools(&catalog, Shut::NOTHING, None).collect();
         for (at, tool) in tools.iter().enumerate() {
             let text = tool.position().to_string();
-            let rest: Vec<_> = made.indexed.tools(&catalog, &|_| None, Some(&text.parse().unwrap())).collect();
+            let rest: Vec<_> = made.indexed.tools(&catalog, Shut::NOTHING, Some(&text.parse().unwrap())).collect();
             prop_assert_eq!(&rest[..], &tools[at + 1..]);
             let entry = catalog.get(tool.tool_id()).unwrap();
             let is_shown = matches!(tool, SurfaceTool::Loaded(_) | SurfaceTool::Deferred(_));

@@ -156,7 +156,7 @@ impl PermissionService for Fakes {
             return Err(Status::unavailable("away"));
         }
         let digests = WatchStream::new(self.state.policy.subscribe());
-        let told = digests.map(|policy_digest| Ok(v1::WatchPolicyResponse { policy_digest, revision: 0 }));
+        let told = digests.map(|policy_digest| Ok(v1::WatchPolicyResponse { policy_digest, ..Default::default() }));
         let mut cut = self.state.cut.subscribe();
         let end = async move { cut.wait_for(|cut| *cut).await.map(drop).unwrap_or_default() };
         Ok(Response::new(Box::pin(told.take_until(end))))

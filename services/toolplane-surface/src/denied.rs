@@ -1,0 +1,195 @@
+//! Tools that nobody may call, as the permission service says: surfaces have them among the blocked ones.
+//!
+//! This is about what is shown. What is known may be some moments old, and nothing is hidden while nothing is known; each call is decided
+//! about by the permission service all the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use tokio_util::sync::CancellationToken;
+use toolplane_catalog::{Catalog, Registration};
+use toolplane_matching::fit::Fit;
+use toolplane_matching::tools::{ToolPattern, within};
+use toolplane_proto::v1;
+use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{TenantId, ToolId};
+use toolplane_records::vocabulary::Behavior;
+use toolplane_runtime::client::Peer;
+
+use crate::registry::Registry;
+
+/// How long after a break the rules are followed again.
+const REOPEN: Duration = Duration::from_secs(1);
+
+/// Tools that are denied, by id, with why.
+pub(crate) type DeniedTools = BTreeMap<ToolId, String>;
+
+/// The rules by which tools are denied to everybody. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Denials(Arc<RwLock<Arc<[Denial]>>>);
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Denial {
+    tenant: String,
+    namespace: String,
+    tools: ToolPattern,
+    /// What is said of a tool.
+    words: String,
+}
+
+impl Denial {
+    /// One that cannot be read, from a newer service, hides nothing.
+    fn read(told: v1::DeniedTools) -> Option<Self> {
+        let v1::DeniedTools { rule_id, tools, tenant, namespace, reason } = told;
+        let words = match reason.trim() {
+            "" => format!("is denied by the rule `{rule_id}`, whatever the call"),
+            reason => format!("is denied by the rule `{rule_id}`, whatever the call: {reason}"),
+        };
+        Some(Self { tenant, namespace, tools: tools.parse().ok()?, words })
+    }
+
+    /// Whether it denies tools of the tenant.
+    fn is_of(&self, tenant: &TenantId) -> bool {
+        self.tenant.is_empty() || self.tenant == tenant.as_str()
+    }
+}
+
+impl Denials {
+    /// Those of a tenant.
+    pub(crate) fn of(&self, tenant: &TenantId) -> TenantDenials {
+        TenantDenials(self.0.read().iter().filter(|denial| denial.is_of(tenant)).cloned().collect())
+    }
+
+    /// Says what is known now; tells whether that is something else.
+    fn know(&self, told: Vec<v1::DeniedTools>) -> bool {
+        let new: Arc<[Denial]> = told.into_iter().filter_map(Denial::read).collect();
+        let mut known = self.0.write();
+        let is_new = *known != new;
+        *known = new;
+        is_new
+    }
+}
+
+/// What is denied to everybody of a tenant.
+#[derive(Debug)]
+pub(crate) struct TenantDenials(Vec<Denial>);
+
+impl TenantDenials {
+    /// Why no call of the tool is let through.
+    pub(crate) fn why(&self, tool: &Registration) -> Option<&str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let facts = tool.tool_facts();
+        let denies = |denial: &&Denial| {
+            let is_within = denial.namespace.is_empty() || within(&facts.namespace, &denial.namespace);
+            is_within && denial.tools.fit(Behavior::Deny, &facts) == Fit::Yes
+        };
+        self.0.iter().find(denies).map(|denial| denial.words.as_str())
+    }
+
+    /// All tools of a catalog that are denied.
+    pub(crate) fn among(&self, catalog: &Catalog) -> DeniedTools {
+        if self.0.is_empty() {
+            return DeniedTools::new();
+        }
+        let denied = catalog.entries().filter_map(|entry| {
+            let why = self.why(entry.tool.registration())?;
+            Some((entry.tool_id().clone(), why.to_owned()))
+        });
+        denied.collect()
+    }
+}
+
+impl Registry {
+    /// Why no call of the tool is let through.
+    pub(crate) fn denial(&self, tenant: &TenantId, id: &ToolId) -> Option<ToolError> {
+        let why = self.tenant(tenant).denied().get(id)?.clone();
+        let error = ToolError::of(codes::PERMISSION_DENIED_BY_RULE, why);
+        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
+    }
+
+    /// Follows which tools nobody may call until `stop`, over every break. What was known goes on to be.
+    pub(crate) async fn follow_denied(self, permission: Peer, stop: CancellationToken) {
+        let client = PermissionServiceClient::new(permission);
+        let follow = async {
+            loop {
+                if let Err(status) = self.hear_denied(client.clone()).await {
+                    tracing::debug!(code = ?status.code(), "the stream of denied tools broke; opening it again");
+                }
+                tokio::time::sleep(REOPEN).await;
+            }
+        };
+        stop.run_until_cancelled(follow).await;
+    }
+
+    async fn hear_denied(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
+        let request = v1::WatchPolicyRequest { denied_tools: true };
+        let mut told = client.watch_policy(request).await?.into_inner();
+        while let Some(told) = told.message().await? {
+            self.know_denied(told.denied_tools).await;
+        }
+        Ok(())
+    }
+
+    /// Takes in which tools nobody may call.
+    pub(crate) async fn know_denied(&self, told: Vec<v1::DeniedTools>) {
+        if !self.0.denials.know(told) {
+            return;
+        }
+        let registry = self.clone();
+        // All tools are gone through, away from the threads that serve calls.
+        let looked = tokio::task::spawn_blocking(move || {
+            registry.tenants().into_iter().map(|(_, tenant)| tenant.look_for_denied()).sum::<usize>()
+        });
+        let count = looked.await.unwrap_or_default();
+        tracing::info!(count, "the rules deny other tools than before");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(namespace: &str, name: &str) -> Registration {
+        let declaration = json!({
+            "tool_id": format!("tool_{namespace}_{name}"), "namespace": namespace, "name": name, "tool_kind": "function",
+            "description": "A tool.", "lifecycle": "available", "input_contract": { "model_input_schema": { "type": "object" } },
+        });
+        serde_json::from_value(json!({ "declaration": declaration })).unwrap()
+    }
+
+    fn denied(rule_id: &str, tools: &str) -> v1::DeniedTools {
+        v1::DeniedTools { rule_id: rule_id.to_owned(), tools: tools.to_owned(), ..Default::default() }
+    }
+
+    #[test]
+    fn a_tool_is_denied_by_the_first_rule_of_its_tenant_and_namespace_that_surely_fits() {
+        let (acme, other) = (TenantId::from_trusted("acme"), TenantId::from_trusted("other"));
+        let denials = Denials::default();
+        let told = vec![
+            v1::DeniedTools { tenant: "acme".to_owned(), reason: "not here".to_owned(), ..denied("a", "files.*") },
+            v1::DeniedTools { namespace: "web".to_owned(), ..denied("b", "*") },
+            // What a tool does is unknown where it does not say so.
+            denied("c", "Bash"),
+            denied("d", "what a newer service says("),
+        ];
+        assert!(denials.know(told.clone()) && !denials.know(told));
+        let why = |tenant: &TenantId, namespace: &str, name: &str| {
+            denials.of(tenant).why(&tool(namespace, name)).map(str::to_owned)
+        };
+        let by_a = Some("is denied by the rule `a`, whatever the call: not here".to_owned());
+        assert_eq!(why(&acme, "files", "read"), by_a);
+        assert_eq!(why(&other, "files", "read"), None);
+        let by_b = Some("is denied by the rule `b`, whatever the call".to_owned());
+        assert_eq!((why(&other, "web", "get"), why(&acme, "web.more", "get")), (by_b.clone(), by_b));
+        assert_eq!(why(&acme, "local", "run"), None);
+    }
+}
