@@ -149,7 +149,7 @@ fn a_tool_whose_names_are_taken_is_not_restored() {
     assert_eq!(restored.get(&ToolId::from_trusted("tool_a_one")).unwrap().revision, 7);
     let refused = restored.restored(stored(named("b", "two", &["uno"]))).unwrap_err();
     assert_eq!((refused.tool_id.as_str(), refused.faults[0].field.as_str()), ("tool_b_two", "declaration.aliases[0]"));
-    let twice = vec![named("a", "one", &[]), named("a", "one", &[])];
+    let twice = [named("a", "one", &[]), named("a", "one", &[])];
     let twice = PreparedTools::of(twice.iter().map(|tool| super::tests::stored(tool, 1)).collect());
     let refused = Catalog::default().restored(twice).unwrap_err();
     assert_eq!(refused.faults.last().unwrap().description, "`tool_a_one` is here already");

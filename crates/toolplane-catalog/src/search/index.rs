@@ -26,6 +26,10 @@ use toolplane_records::ids::ToolId;
 use super::typos::letters;
 use crate::catalog::CatalogEntry;
 
+/// The tools that have a word, with how much it says of each and its fields.
+#[cfg(test)]
+type Having = BTreeMap<ToolId, (u16, u8)>;
+
 /// The searchable texts of every tool of a catalog. Tools can be replaced one at a time.
 #[derive(Debug, Default)]
 pub struct SearchIndex {
@@ -110,7 +114,7 @@ impl SearchIndex {
 
     /// Each word with the tools that have it and how, whatever the order they came in.
     #[cfg(test)]
-    pub(crate) fn content(&self) -> Vec<(String, BTreeMap<ToolId, (u16, u8)>)> {
+    pub(crate) fn content(&self) -> Vec<(String, Having)> {
         let contents = &self.shared;
         let tool = |posting: &Posting| {
             let entry = contents.tools.get(posting.place).unwrap();
