@@ -366,13 +366,31 @@ class ReloadRulesResponse(_message.Message):
     def __init__(self, policy_digest: _Optional[str] = ..., rules: _Optional[int] = ...) -> None: ...
 
 class WatchPolicyRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("denied_tools",)
+    DENIED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    denied_tools: bool
+    def __init__(self, denied_tools: bool = ...) -> None: ...
 
 class WatchPolicyResponse(_message.Message):
-    __slots__ = ("policy_digest", "revision")
+    __slots__ = ("policy_digest", "revision", "denied_tools")
     POLICY_DIGEST_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    DENIED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     policy_digest: str
     revision: int
-    def __init__(self, policy_digest: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    denied_tools: _containers.RepeatedCompositeFieldContainer[DeniedTools]
+    def __init__(self, policy_digest: _Optional[str] = ..., revision: _Optional[int] = ..., denied_tools: _Optional[_Iterable[_Union[DeniedTools, _Mapping]]] = ...) -> None: ...
+
+class DeniedTools(_message.Message):
+    __slots__ = ("rule_id", "tools", "tenant", "namespace", "reason")
+    RULE_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    rule_id: str
+    tools: str
+    tenant: str
+    namespace: str
+    reason: str
+    def __init__(self, rule_id: _Optional[str] = ..., tools: _Optional[str] = ..., tenant: _Optional[str] = ..., namespace: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...

@@ -442,6 +442,8 @@ export interface ReloadRulesResponse {
 
 /** Asks to follow the rule set in force. */
 export interface WatchPolicyRequest {
+  /** Tells which tools nobody may call, too. For surfaces. */
+  deniedTools: boolean;
 }
 
 /** The rule set in force. */
@@ -450,6 +452,22 @@ export interface WatchPolicyResponse {
   policyDigest: string;
   /** Grows with every change. */
   revision: bigint;
+  /** The first 1,000 of the rules by which tools are denied whatever the call; where they are asked for. */
+  deniedTools: DeniedTools[];
+}
+
+/** Tools that no call is let through of, whoever makes it. */
+export interface DeniedTools {
+  /** The rule. */
+  ruleId: string;
+  /** Which tools, as the rule says it: `Tool` without brackets. */
+  tools: string;
+  /** Owner of the calls; everybody's when empty. */
+  tenant: string;
+  /** Namespace of the tools, or one above it; any when empty. */
+  namespace: string;
+  /** Why, as the rule says it. */
+  reason: string;
 }
 
 function createBaseDecideRequest(): DecideRequest {
@@ -3144,11 +3162,14 @@ export const ReloadRulesResponse: MessageFns<ReloadRulesResponse> = {
 };
 
 function createBaseWatchPolicyRequest(): WatchPolicyRequest {
-  return {};
+  return { deniedTools: false };
 }
 
 export const WatchPolicyRequest: MessageFns<WatchPolicyRequest> = {
-  encode(_: WatchPolicyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: WatchPolicyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deniedTools !== false) {
+      writer.uint32(8).bool(message.deniedTools);
+    }
     return writer;
   },
 
@@ -3165,6 +3186,14 @@ export const WatchPolicyRequest: MessageFns<WatchPolicyRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.deniedTools = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3180,14 +3209,15 @@ export const WatchPolicyRequest: MessageFns<WatchPolicyRequest> = {
   create(base?: DeepPartial<WatchPolicyRequest>): WatchPolicyRequest {
     return WatchPolicyRequest.fromPartial(base ?? {});
   },
-  fromPartial(_: DeepPartial<WatchPolicyRequest>): WatchPolicyRequest {
+  fromPartial(object: DeepPartial<WatchPolicyRequest>): WatchPolicyRequest {
     const message = createBaseWatchPolicyRequest();
+    message.deniedTools = object.deniedTools ?? false;
     return message;
   },
 };
 
 function createBaseWatchPolicyResponse(): WatchPolicyResponse {
-  return { policyDigest: "", revision: 0n };
+  return { policyDigest: "", revision: 0n, deniedTools: [] };
 }
 
 export const WatchPolicyResponse: MessageFns<WatchPolicyResponse> = {
@@ -3200,6 +3230,9 @@ export const WatchPolicyResponse: MessageFns<WatchPolicyResponse> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(16).uint64(message.revision);
+    }
+    for (const v of message.deniedTools) {
+      DeniedTools.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -3233,6 +3266,14 @@ export const WatchPolicyResponse: MessageFns<WatchPolicyResponse> = {
             message.revision = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.deniedTools.push(DeniedTools.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3252,6 +3293,110 @@ export const WatchPolicyResponse: MessageFns<WatchPolicyResponse> = {
     const message = createBaseWatchPolicyResponse();
     message.policyDigest = object.policyDigest ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.deniedTools = object.deniedTools?.map((e) => DeniedTools.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseDeniedTools(): DeniedTools {
+  return { ruleId: "", tools: "", tenant: "", namespace: "", reason: "" };
+}
+
+export const DeniedTools: MessageFns<DeniedTools> = {
+  encode(message: DeniedTools, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ruleId !== "") {
+      writer.uint32(10).string(message.ruleId);
+    }
+    if (message.tools !== "") {
+      writer.uint32(18).string(message.tools);
+    }
+    if (message.tenant !== "") {
+      writer.uint32(26).string(message.tenant);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(34).string(message.namespace);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeniedTools {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeniedTools();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ruleId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tools = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.tenant = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeniedTools>): DeniedTools {
+    return DeniedTools.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeniedTools>): DeniedTools {
+    const message = createBaseDeniedTools();
+    message.ruleId = object.ruleId ?? "";
+    message.tools = object.tools ?? "";
+    message.tenant = object.tenant ?? "";
+    message.namespace = object.namespace ?? "";
+    message.reason = object.reason ?? "";
     return message;
   },
 };
