@@ -104,23 +104,33 @@ impl<'a> Writer<'a> {
     fn key(&mut self, key: &str) {
         match words::number(key) {
             Some(word) => self.varint(KEY_WORDS + u64::from(word)),
-            None => {
-                self.varint(KEY_LITERAL);
-                self.varint(key.len() as u64);
-                self.out.extend_from_slice(key.as_bytes());
-            }
+            None => self.literal(key),
         }
     }
 
-    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), StoredError> {
-        self.key(key);
+    /// The key of a field or a variant.
+    fn name(&mut self, name: &'static str) {
+        match words::number_of_name(name) {
+            Some(word) => self.varint(KEY_WORDS + u64::from(word)),
+            None => self.literal(name),
+        }
+    }
+
+    fn literal(&mut self, key: &str) {
+        self.varint(KEY_LITERAL);
+        self.varint(key.len() as u64);
+        self.out.extend_from_slice(key.as_bytes());
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), StoredError> {
+        self.name(key);
         value.serialize(self)
     }
 
     /// A variant with something in it: a map of that one key.
-    fn variant(&mut self, variant: &str) {
+    fn variant(&mut self, variant: &'static str) {
         self.out.push(MAP);
-        self.key(variant);
+        self.name(variant);
     }
 }
 
@@ -242,7 +252,11 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), StoredError> {
-        self.serialize_str(variant)
+        match words::number_of_name(variant) {
+            Some(word) => self.word(word),
+            None => self.text(variant),
+        }
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), StoredError> {
