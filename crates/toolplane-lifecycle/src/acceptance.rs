@@ -216,5 +216,6 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         output_taints: Vec::new(),
         permission_mode: acceptance.permission_mode,
         post_hooks: None,
+        last_execution: None,
     }
 }

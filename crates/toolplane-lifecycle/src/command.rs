@@ -1,5 +1,7 @@
 //! The commands a living invocation understands.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
@@ -166,7 +168,7 @@ pub struct ReportedOutcome {
     /// Labels of what in it taints what is made from it.
     pub taints: Vec<SmolStr>,
     /// What is known of the execution.
-    pub execution: Option<Box<ExecutionEvidence>>,
+    pub execution: Option<Arc<ExecutionEvidence>>,
 }
 
 /// What an execution has so far.

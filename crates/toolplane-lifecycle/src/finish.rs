@@ -1,9 +1,12 @@
 //! Ends: the executor's report, and the ends the scheduler decides itself.
 
+use std::sync::Arc;
+
 use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
+use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::{Cleaned, ContentBlock, ToolResult};
@@ -59,15 +62,19 @@ fn ended(
         permit::note(&mut draft, answer);
     }
     hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
-    if let Some(evidence) = outcome.execution.take() {
-        draft.invocation.evidence_refs.push(evidence.evidence_id.clone());
-        draft.effect(Effect::KeepExecution { evidence });
-    }
+    let execution = outcome.execution.take();
+    draft.invocation.evidence_refs.extend(execution.iter().map(|evidence| evidence.evidence_id.clone()));
     if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
+        if let Some(evidence) = execution {
+            draft.effect(Effect::KeepExecution { evidence });
+        }
         draft.drop_lease();
         draft.drop_post_hooks();
         repeat_or_end(&mut draft, reason, retry_after_ms, now)?;
         return Ok(draft.done());
+    }
+    if let Some(evidence) = execution {
+        keep_last(&mut draft, evidence);
     }
     let to = terminal_status(&outcome);
     if let Some(cancel) = &mut draft.invocation.cancel
@@ -95,6 +102,16 @@ fn ended(
     let result = envelope(invocation, outcome, now);
     draft.end(to, cause, result, persistence)?;
     Ok(draft.done())
+}
+
+/// Keeps what is known of the execution that ends the call: in its record, which is written now and hardly ever again, so that one
+/// value less is stored. What is large has a record of its own, as executions have that were not the last.
+fn keep_last(draft: &mut Draft, evidence: Arc<ExecutionEvidence>) {
+    if evidence.fits_record() {
+        draft.invocation.last_execution = Some(evidence);
+    } else {
+        draft.effect(Effect::KeepExecution { evidence });
+    }
 }
 
 /// Why an idempotent call is executed again, if attempts are left, and how long the tool asks to wait.

@@ -1,5 +1,7 @@
 //! What a decision gives back: the new record, its log entries and what the store and the cluster must do.
 
+use std::sync::Arc;
+
 use toolplane_records::SmolStr;
 use toolplane_records::event::LogEvent;
 use toolplane_records::evidence::ExecutionEvidence;
@@ -151,7 +153,7 @@ pub enum Effect {
     /// Keep what is known of an execution that ended, under its name in `evidence_refs`.
     KeepExecution {
         /// What is known.
-        evidence: Box<ExecutionEvidence>,
+        evidence: Arc<ExecutionEvidence>,
     },
     /// Forget the oldest decision but the first ones: newer ones take its place in the record.
     ForgetDecision {

@@ -15,6 +15,8 @@ const PREFIX: &str = "execution:";
 
 /// Most bytes of what a worker says of an execution that are kept with it.
 pub const MAX_DETAIL_BYTES: u64 = 16 * 1024;
+/// Most bytes of that in the record of the call.
+const MAX_DETAIL_WITHIN_BYTES: u64 = 1024;
 
 /// What one call is called by the protocols it came by, or went to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +195,11 @@ impl ExecutionEvidence {
     /// What the evidence of the execution under lease `lease_no` of a call is called: `execution:<call>/<lease_no>`.
     pub fn id_of(call: &InvocationId, lease_no: u32) -> SmolStr {
         SmolStr::from(format!("{PREFIX}{call}/{lease_no}"))
+    }
+
+    /// Whether it is small enough to lie in the record of its call, which is read more often than this is asked for.
+    pub fn fits_record(&self) -> bool {
+        self.detail.as_ref().is_none_or(|detail| detail.size() <= MAX_DETAIL_WITHIN_BYTES)
     }
 
     /// Whether a reference among the evidence of a call names an execution.

@@ -3,6 +3,8 @@
 mod running;
 mod view;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -14,7 +16,7 @@ pub(crate) use crate::invocation::view::invocation_schema;
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
 use crate::decision::DeniedPaths;
-use crate::evidence::NativeIds;
+use crate::evidence::{ExecutionEvidence, NativeIds};
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
 use crate::keeping::CallKeeping;
 use crate::payload::{Digest, PayloadRef};
@@ -315,6 +317,10 @@ pub struct Invocation {
     /// Which data it is about, and what of it is gone already (ours).
     #[serde(default, skip_serializing_if = "CallKeeping::is_empty")]
     pub keeping: CallKeeping,
+    /// What is known of the execution that ended it, unless a record of its own has that (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Object>"))]
+    pub last_execution: Option<Arc<ExecutionEvidence>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -406,7 +406,7 @@ impl Endings {
         let execution = execution::evidence(record, plan, lease_no, (&report, &effects), now);
         let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;
         let outcome = facing::outcome(*kept, effects, inner.max_inline_bytes);
-        Box::new(ReportedOutcome { execution: Some(Box::new(execution)), ..outcome })
+        Box::new(ReportedOutcome { execution: Some(Arc::new(execution)), ..outcome })
     }
 
     /// Keeps a report that came too late as evidence; it changes nothing else.

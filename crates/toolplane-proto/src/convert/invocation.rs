@@ -267,6 +267,8 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             caller_actor: message.caller_actor.map(Into::into),
             keeping: field::optional("keeping", message.keeping)?.unwrap_or_default(),
             post_hooks: field::optional("post_hooks", message.post_hooks)?,
+            // Told apart from the call, as one of its executions.
+            last_execution: None,
         })
     }
 }

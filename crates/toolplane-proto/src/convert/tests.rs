@@ -125,7 +125,7 @@ fn invocation() {
     let secret = lease.lease_id.as_str().as_bytes();
     assert!(!bytes.windows(secret.len()).any(|part| part == secret));
     let back = records::invocation::Invocation::try_from(v1::Invocation::decode(Bytes::from(bytes)).unwrap()).unwrap();
-    assert_eq!(back, records::invocation::Invocation { lease: None, ..record });
+    assert_eq!(back, records::invocation::Invocation { lease: None, last_execution: None, ..record });
     let minimal: records::invocation::Invocation =
         serde_json::from_str(golden!("invocation-record", "minimal")).unwrap();
     assert_eq!(records::invocation::Invocation::try_from(v1::Invocation::from(&minimal)).unwrap(), minimal);

@@ -86,6 +86,9 @@ fn the_fields_of_a_call_are_words() {
         for payload in ["updated_input", "suggested_updates", "pending_classifier_check", "content_blocks"] {
             value.as_object_mut().unwrap().remove(payload);
         }
+        if let Some(last) = value.get_mut("last_execution") {
+            last.as_object_mut().unwrap().remove("detail");
+        }
         names(&value, &mut found);
     }
     let missing: Vec<_> = found.iter().filter(|name| name.len() > 2 && words::number(name).is_none()).collect();

@@ -83,7 +83,9 @@ impl Place {
             | "permission_input_digest" => Self::Id,
             "attempt" | "lease_no" | "fence" => Self::Id,
             "inputs" | "model" | "observable" | "permission" | "call" | "status_transitions" | "safety"
-            | "dispatch" | "lease" | "reason" | "telemetry_refs" | "site" | "sandbox" | "tool" => Self::Record,
+            | "dispatch" | "lease" | "reason" | "telemetry_refs" | "site" | "sandbox" | "tool" | "last_execution" => {
+                Self::Record
+            }
             "data" => Self::Facts,
             "rule_ref" => Self::Rule,
             "message" => Self::Message,

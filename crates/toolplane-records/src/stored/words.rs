@@ -94,6 +94,8 @@ pub(super) const WORDS: &[&str] = &[
     "no_descriptors", "open_files_bound", "pids_bound", "memory_bound", "memory_bound_of_tree", "violations_recorded",
     "tree_killed", "workspace",
     "surface_moment",
+    // An execution within the record of its call.
+    "last_execution",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

@@ -105,7 +105,10 @@ impl Records {
 
     /// What is known of the executions of a call that ended with a report, oldest first.
     pub(crate) async fn executions(&self, record: &Invocation) -> Result<Vec<ExecutionEvidence>, RecordError> {
-        let named = record.evidence_refs.iter().filter(|named| ExecutionEvidence::is_named_by(named));
+        let last = record.last_execution.as_deref();
+        let is_apart = |named: &str| last.is_none_or(|last| last.evidence_id != named);
+        let named =
+            record.evidence_refs.iter().filter(|named| ExecutionEvidence::is_named_by(named) && is_apart(named));
         let named: Vec<_> = named.collect();
         let at = |key: fn(&TenantId, &str) -> RecordKey| -> Vec<_> {
             named.iter().map(|named| key(&record.tenant, named)).collect()
@@ -115,7 +118,8 @@ impl Records {
             let before = self.storage.get_many(&at(keys::execution_before)).await?;
             found = found.into_iter().zip(before).map(|(found, before)| found.or(before)).collect();
         }
-        Ok(found.into_iter().flatten().map(|stored| stored::read(&stored.bytes)).collect::<Result<_, _>>()?)
+        let apart = found.into_iter().flatten().map(|stored| Ok(stored::read(&stored.bytes)?));
+        apart.chain(last.map(|last| Ok(last.clone()))).collect()
     }
 
     /// At most `limit` of the decisions of a call that are kept, from the first whose number is above `after`; each with its number.

@@ -97,7 +97,10 @@ impl Removal {
                 RecordClass::Inputs => inputs_of(builder, &record),
                 RecordClass::Events => builder.forget(keys::stream(&record.key())),
                 RecordClass::Decisions => decisions_of(builder, &record),
-                RecordClass::Evidence => evidence_of(builder, &record),
+                RecordClass::Evidence => {
+                    evidence_of(builder, &record);
+                    record.last_execution = None;
+                }
                 RecordClass::Outputs => rest.outputs = self.take_outputs(builder, &record, now).await?,
                 RecordClass::Questions => {
                     let asked = self.questions_about(&record).await?;

@@ -1,8 +1,10 @@
 //! What happens to the report of a worker that is not known: the rules of its tool and the hooks after a call hold for
 //! it.
 
+use bytes::Bytes;
 use serde_json::json;
 use toolplane_lifecycle::{Command, Holder};
+use toolplane_records::evidence::ExecutionEvidence;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, PersistenceStrategy, RedactionState};
@@ -401,21 +403,54 @@ async fn names_of_an_execution_elsewhere_are_kept() {
 }
 
 #[tokio::test]
-async fn what_ran_a_call_is_read_where_an_earlier_version_kept_it_and_goes_with_the_call() {
+async fn what_ran_a_call_is_read_where_earlier_versions_kept_it_and_goes_with_the_call() {
+    for place in [keys::execution, keys::execution_before] {
+        let world = World::new().await;
+        let lease = world.leased().await;
+        world.ended(&lease, success("done")).await;
+        let records = world.parts.calls.records();
+        let record = records.get(&lease.call()).await.unwrap();
+        let kept = records.executions(&record).await.unwrap();
+        let [evidence] = &kept[..] else { panic!("{kept:?}") };
+        assert_eq!(record.last_execution.as_deref(), Some(evidence), "in the record of the call");
+        let apart = place(&record.tenant, &evidence.evidence_id);
+        assert_eq!(world.store.get(&apart).await.unwrap(), None, "and nowhere else");
+        let before = Invocation { last_execution: None, ..Invocation::clone(&record) };
+        let writes = [(keys::invocation(&lease.call()), stored(&before)), (apart.clone(), stored(evidence))];
+        let writes = writes.map(|(key, bytes)| Write::Put { key, bytes }).into();
+        world.store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
+        let record = records.get(&lease.call()).await.unwrap();
+        assert_eq!((record.last_execution.as_deref(), records.executions(&record).await.unwrap()), (None, kept));
+        let by = DeletionRequest { by: "auditor", reason: "asked for" };
+        world.parts.deletions.delete(&lease.call(), by).await.unwrap();
+        assert_eq!(world.store.get(&apart).await.unwrap(), None);
+    }
+}
+
+/// A record as it is stored.
+fn stored(record: &impl serde::Serialize) -> Bytes {
+    let mut bytes = Vec::new();
+    toolplane_records::stored::write(record, &mut bytes).unwrap();
+    bytes.into()
+}
+
+#[tokio::test]
+async fn executions_that_were_not_the_last_and_what_is_large_have_records_of_their_own() {
     let world = World::new().await;
     let lease = world.leased().await;
-    world.ended(&lease, success("done")).await;
+    let detail = serde_json::json!({ "said": "x".repeat(2048) });
+    let evidence = Some((&toolplane_records::payload::JsonPayload::of(&detail)).into());
+    world.ended(&lease, v1::ExecutionOutcome { evidence, ..success("done") }).await;
     let records = world.parts.calls.records();
     let record = records.get(&lease.call()).await.unwrap();
+    assert_eq!(record.last_execution, None);
     let kept = records.executions(&record).await.unwrap();
-    let [evidence] = &kept[..] else { panic!("{kept:?}") };
-    let now = keys::execution(&record.tenant, &evidence.evidence_id);
-    let before = keys::execution_before(&record.tenant, &evidence.evidence_id);
-    let bytes = world.store.get(&now).await.unwrap().unwrap().bytes;
-    let writes = vec![Write::Delete { key: now }, Write::Put { key: before.clone(), bytes }];
-    world.store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
-    assert_eq!(records.executions(&record).await.unwrap(), kept);
-    let by = DeletionRequest { by: "auditor", reason: "asked for" };
-    world.parts.deletions.delete(&lease.call(), by).await.unwrap();
-    assert_eq!(world.store.get(&before).await.unwrap(), None);
+    let [large] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!(large.detail.as_ref().map(|kept| kept.text().len()), Some(detail.to_string().len()));
+    // One of a call that was executed again, as its record has the last one.
+    let last = ExecutionEvidence { evidence_id: ExecutionEvidence::id_of(&record.invocation_id, 2), ..large.clone() };
+    let mut again = Invocation::clone(&record);
+    again.evidence_refs.push(last.evidence_id.clone());
+    again.last_execution = Some(Arc::new(last.clone()));
+    assert_eq!(records.executions(&again).await.unwrap(), [large.clone(), last], "oldest first");
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationKey;
+use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::RecordClass;
 use toolplane_store::{Family, RecordKey, ScoreRange};
@@ -220,7 +221,8 @@ impl Retention {
             let log: Vec<LogEvent> = self.removal.calls.records().log(id).await?;
             let inputs = self.removal.calls.records().inputs(record).await?;
             let line = serde_json::json!({
-                "invocation": &**record,
+                // Its last execution is told with the others.
+                "invocation": Invocation { last_execution: None, ..Invocation::clone(record) },
                 "inputs": { "model": inputs.model, "call": inputs.call },
                 "result": self.removal.calls.records().result(id).await?,
                 "decisions": decisions,

@@ -107,8 +107,13 @@ fn no_text_of_any_record_stays_and_of_the_ids_only_those_of_the_list() {
          inputs.permission.digest inputs.permission.uri";
     let ids = "permission_decision_refs policy_digest reason.rule_ref request_digest result_id reused_from rule_refs \
          schema_version surface_id tenant tool_id tool_name";
-    let lease = "invocation_id lease.incarnation lease.lease_id lease.worker_id";
-    let all = ["approval_request_ref batch_id decision_id declaration_digest", digests, lease, ids].join(" ");
+    let last = "invocation_id last_execution.invocation_id last_execution.site.incarnation \
+         last_execution.site.sandbox.backend last_execution.site.sandbox.held last_execution.site.sandbox.missing \
+         last_execution.site.sandbox.posture_digest last_execution.site.worker_id last_execution.site.worker_version \
+         last_execution.tool.declaration_digest last_execution.tool.plan_digest last_execution.tool.pool \
+         last_execution.tool.tool_id last_execution.tool.tool_name";
+    let lease = "lease.incarnation lease.lease_id lease.worker_id";
+    let all = ["approval_request_ref batch_id decision_id declaration_digest", digests, last, lease, ids].join(" ");
     assert_eq!(kept, all.split_whitespace().collect::<Vec<_>>());
 }
 

@@ -264,6 +264,7 @@ fn invocation() -> Invocation {
         output_taints: vec!["instructions".into(), "untrusted".into()],
         permission_mode: some("plan"),
         post_hooks: Some(PostHooks { due_at: at(40), tries: 2 }),
+        last_execution: Some(Arc::new(execution())),
     }
 }
 
