@@ -291,8 +291,8 @@ async fn ending(
             outcome.redaction_state = v1::RedactionState::Redacted.into();
             return Ok(Outcome { found: told(&found), replaced });
         }
-        places = places.max(kept::fields(cleaner, payloads, origin, outcome, &mut replaced).await?);
-        replaced.extend(kept::outputs(cleaner, payloads, origin, outcome, &mut found).await?);
+        places = places.max(Box::pin(kept::fields(cleaner, payloads, origin, outcome, &mut replaced)).await?);
+        replaced.extend(Box::pin(kept::outputs(cleaner, payloads, origin, outcome, &mut found)).await?);
     }
     if let Some(rule) = found.dropped_for() {
         replaced.extend(message::uploaded(outcome));

@@ -197,8 +197,10 @@ impl Endings {
         };
         let mut notes = Vec::new();
         let question = match &reported {
-            Some(outcome) => self.question(&record, outcome, &cleaned.found, &mut original, &mut notes).await?,
-            None => None,
+            Some(outcome) if question::is_asked(&cleaned.found) => {
+                Box::pin(self.question(&record, outcome, &cleaned.found, &mut original, &mut notes)).await?
+            }
+            _ => None,
         };
         notes.extend(original.note());
         let mut ending = StoredReport { outcome: reported, progress_left_out, notes, ..Default::default() }
@@ -224,12 +226,12 @@ impl Endings {
             }
         };
         if matches!(stored, Err(RecordError::Refused { .. } | RecordError::NotFound)) {
-            self.not_stored(lease, question.as_ref(), &original).await;
+            Box::pin(self.not_stored(lease, question.as_ref(), &original)).await;
         }
         if stored.is_ok() {
             // What is durable names none of them; before that, a worker that reports again needs them.
             for uri in &cleaned.replaced {
-                self.forget(uri).await;
+                Box::pin(self.forget(uri)).await;
             }
             let error = ended.error.as_ref().filter(|_| report::is_error(ended.status));
             inner.news.called(&record.tenant, &record.tool_id, &record.invocation_id, error);
@@ -237,7 +239,7 @@ impl Endings {
         match stored {
             Ok(()) | Err(RecordError::NotFound) => Ok(ReportReceipt::Stored),
             Err(RecordError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {
-                let known = inner.calls.records().was_started_by(lease).await?;
+                let known = Box::pin(inner.calls.records().was_started_by(lease)).await?;
                 Ok(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(RecordError::Refused { refusal, .. }) => {
@@ -266,7 +268,7 @@ impl Endings {
         if !toolplane_lifecycle::is_taken(record, lease) {
             return Ok(None);
         }
-        let known = self.0.calls.records().was_started_by(lease).await?;
+        let known = Box::pin(self.0.calls.records().was_started_by(lease)).await?;
         Ok(Some(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced }))
     }
 
@@ -290,7 +292,7 @@ impl Endings {
         let Some(original) = original else { return Ok((cleaned, Keeping::Unwanted)) };
         let whose = Whose { record, lease_no, now };
         let found = (cleaned.found.as_slice(), question::is_asked(&cleaned.found));
-        let kept = inner.originals.keep(&inner.payloads, whose, &original, &cleaned.replaced, found).await;
+        let kept = Box::pin(inner.originals.keep(&inner.payloads, whose, &original, &cleaned.replaced, found)).await;
         Ok((cleaned, kept.map_err(RecordError::Objects)?))
     }
 

@@ -192,16 +192,20 @@ impl Storage {
     /// dropped half way: what follows a commit would be left undone.
     pub(crate) async fn write(&self, commit: Commit) -> Result<Written, RecordError> {
         match self.shards.are_several() && !commit.bounds.is_empty() {
-            true => self.loans.write(self, commit).await,
+            true => Box::pin(self.loans.write(self, commit)).await,
             false => self.settle(commit).await,
         }
     }
 
-    async fn settle(&self, mut commit: Commit) -> Result<Written, RecordError> {
+    async fn settle(&self, commit: Commit) -> Result<Written, RecordError> {
         if !self.shared {
             // One process, one store: answers are not lost on the way.
             return Ok(written(self.store.commit(commit).await?));
         }
+        Box::pin(self.settle_shared(commit)).await
+    }
+
+    async fn settle_shared(&self, mut commit: Commit) -> Result<Written, RecordError> {
         commit.operation_id.get_or_insert_with(|| format!("op_{}", self.environment.uuid().simple()));
         let (give_up, mut wait) = (Instant::now() + PATIENCE, FIRST_WAIT);
         let mut unsure = false;

@@ -84,7 +84,7 @@ impl SessionTaints {
         now: Timestamp,
     ) -> Result<(), RecordError> {
         let Some(session) = record.session_ref.as_deref().filter(|_| !labels.is_empty()) else { return Ok(()) };
-        self.change(&record.tenant, session, |notes| {
+        Box::pin(self.change(&record.tenant, session, |notes| {
             let mut new = now.since_millis(notes.tainted_at) > RENEWED_AFTER_MS;
             for label in labels {
                 new |= taint::add(&mut notes.taints, label, &record.invocation_id, now);
@@ -93,7 +93,7 @@ impl SessionTaints {
                 notes.tainted_at = now;
             }
             new
-        })
+        }))
         .await
         .map(drop)
     }

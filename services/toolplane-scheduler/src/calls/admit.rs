@@ -93,7 +93,7 @@ impl Calls {
             Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, *admission, queue.as_ref()))),
             Written::Lost(current) => {
                 let asked = self.records().asked(&admission.transition.invocation);
-                match self.records().accepted_of(&asked, &current).await? {
+                match Box::pin(self.records().accepted_of(&asked, &current)).await? {
                     Some(existing) => Attempt::Settled(Admitted::Exists(existing)),
                     None => Attempt::Overtaken(admission),
                 }

@@ -98,7 +98,7 @@ impl Calls {
         loop {
             let (call, remembered) = match entry.take() {
                 Some(call) => (call, true),
-                None => match self.records().load(id).await {
+                None => match Box::pin(self.records().load(id)).await {
                     Ok(call) => (call, false),
                     Err(error) => {
                         self.forget(id, entry);
@@ -107,7 +107,8 @@ impl Calls {
                 },
             };
             let transition = match decide(&call.record, self.now().await?) {
-                Ok(transition) => transition,
+                // In a box, because it is large and kept while the store is asked.
+                Ok(transition) => Box::new(transition),
                 // Another process may have changed what this one remembers.
                 Err(_) if remembered && self.storage().is_shared() => continue,
                 Err(refusal) => {
@@ -130,7 +131,7 @@ impl Calls {
             self.0.effects.announce(&mut builder, &transition, queue.as_ref());
             match self.storage().write(builder.done(true)).await? {
                 Written::Applied => {
-                    let record = self.settle(&mut entry, call, transition, queue.as_ref());
+                    let record = self.settle(&mut entry, call, *transition, queue.as_ref());
                     self.0.effects.decided(&record, &attached.decisions);
                     return Ok(record);
                 }

@@ -100,13 +100,13 @@ impl Admissions {
         let id = admission.transition.key();
         if self.calls.is_too_old(&admission.transition.invocation, now) {
             let asked = self.calls.records().asked(&admission.transition.invocation);
-            let accepted = self.calls.records().accepted(&asked).await?;
+            let accepted = Box::pin(self.calls.records().accepted(&asked)).await?;
             return accepted.map(Admitted::Exists).ok_or(RecordError::KeyExpired { id: id.id });
         }
         self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
         if let Some(Granted { transition, rest, turn }) = self.locks.grant(&admission.transition, now).await? {
             let waits = std::mem::replace(&mut admission.transition, transition);
-            match self.store(entry, admission, rest, now).await? {
+            match Box::pin(self.store(entry, admission, rest, now)).await? {
                 Stored::Admitted(admitted) => return Ok(admitted),
                 // Somebody else was faster with the locks: it waits for them.
                 Stored::Overtaken(again) => {
@@ -153,7 +153,7 @@ impl Admissions {
             (Attempt::Full(permit, mut admission), Some(unclaimed)) => {
                 self.queues.full(&permit, places_left);
                 admission.transition = *unclaimed;
-                match self.calls.admit(entry, admission, again.unwrap_or_default()).await? {
+                match Box::pin(self.calls.admit(entry, admission, again.unwrap_or_default())).await? {
                     Attempt::Settled(admitted) => Ok(Stored::Admitted(admitted)),
                     Attempt::Overtaken(admission) => Ok(Stored::Overtaken(admission)),
                     Attempt::Full(_, refused) => Err(self.rates.queue_full(&refused.transition.invocation.tenant)),

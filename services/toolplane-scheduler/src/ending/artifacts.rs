@@ -26,7 +26,7 @@ pub(super) async fn found(
         let Some(digest) = key.digest().filter(|_| key.is_of(&record.tenant, &record.invocation_id, lease_no)) else {
             continue;
         };
-        let size_bytes = match payloads.size(&key, now).await {
+        let size_bytes = match Box::pin(payloads.size(&key, now)).await {
             Ok(size) => size,
             // What was never uploaded is only a word of the worker.
             Err(PayloadError::NotFound { .. } | PayloadError::Expired { .. }) => continue,

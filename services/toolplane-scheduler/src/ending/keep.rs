@@ -52,7 +52,7 @@ impl Keep for Shelf<'_> {
         let Body::Held(bytes) = body else { return None };
         let origin = PayloadOrigin { media_type: media_type.to_owned(), ..self.origin.clone() };
         let size = bytes.len();
-        let kept = self.payloads.put(&origin, bytes).await.inspect_err(|error| {
+        let kept = Box::pin(self.payloads.put(&origin, bytes)).await.inspect_err(|error| {
             let invocation_id = &origin.invocation_id;
             tracing::warn!(%invocation_id, output = name, bytes = size, %error, "output not kept");
         });

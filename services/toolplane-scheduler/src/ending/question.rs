@@ -60,7 +60,7 @@ enum Word {
 }
 
 impl Endings {
-    /// Asks people about a cleaned report whose `original` is sealed, where that is to be. What the record says of it is added to `notes`.
+    /// Asks people about a cleaned report in which something [is asked about](is_asked), and whose `original` is sealed. What the record says of it is added to `notes`.
     pub(super) async fn question(
         &self,
         record: &Invocation,
@@ -69,9 +69,6 @@ impl Endings {
         original: &mut Keeping,
         notes: &mut Vec<String>,
     ) -> Result<Option<ResultQuestion>, RecordError> {
-        if !is_asked(found) {
-            return Ok(None);
-        }
         let now = self.0.calls.now().await?;
         let why = match self.put(record, outcome, found, original, now).await {
             Ok(question) => {

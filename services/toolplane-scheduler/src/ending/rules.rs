@@ -88,7 +88,7 @@ async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) ->
     }
     let kept = report.output.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
     let most = InputLimits::default().json.max_bytes as u64;
-    let bytes = payloads.read_verified(kept, most, now).await.ok()?;
+    let bytes = Box::pin(payloads.read_verified(kept, most, now)).await.ok()?;
     Some(JsonPayload::from_checked(bytes))
 }
 

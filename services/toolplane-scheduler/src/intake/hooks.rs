@@ -52,7 +52,8 @@ pub(crate) async fn run(
     }
     for rewrites in 0.. {
         let (shown, _) = inputs.permission(tool.sensitive());
-        let folded = hooks.run(HookEvent::PreToolUse, &told(spec, tool, shown)).await;
+        let told = told(spec, tool, shown);
+        let folded = Box::pin(hooks.run(HookEvent::PreToolUse, &told)).await;
         let (behavior, stop) = (folded.behavior(), folded.stop.clone());
         let changed = apply(&folded, tool, inputs, now);
         hooked.take(folded, tool);

@@ -49,9 +49,9 @@ impl Accepting {
     async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::InvocationSpec>) -> Result<Accepted, CallError> {
         let spec = CallSpec::decode(spec, caller, &self.limits)?;
         if spec.repeat.may_exist
-            && let Some(record) = self.calls.records().accepted(&spec.asked(self.limits.shards)).await?
+            && let Some(record) = Box::pin(self.calls.records().accepted(&spec.asked(self.limits.shards))).await?
         {
-            return self.attach(&spec, record).await;
+            return Box::pin(self.attach(&spec, record)).await;
         }
         let trace = CallTrace::start(&spec);
         // In a box, because a future that is handed on is copied each time.
@@ -66,7 +66,7 @@ impl Accepting {
                 look_after(&self.calls, &self.approvals, &record);
                 Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })
             }
-            Admitted::Exists(record) => self.attach(&spec, record).await,
+            Admitted::Exists(record) => Box::pin(self.attach(&spec, record)).await,
         }
     }
 

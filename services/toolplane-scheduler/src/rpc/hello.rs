@@ -13,6 +13,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 
+use super::report::CallReports;
 use super::session::Session;
 use super::speaker::{Said, actor};
 use super::wire::lease_key;
@@ -71,7 +72,13 @@ impl Session {
         let link = Arc::new(WorkerLink::new(info, sender));
         let goodbye = AtomicBool::new(false);
         let backlog = reports.collect();
-        let session = Self { parts, link, holder, news: Arc::default(), in_turn: Arc::default(), backlog, goodbye };
+        let reports = Arc::new(CallReports {
+            parts: parts.clone(),
+            link: link.clone(),
+            holder: holder.clone(),
+            news: Arc::default(),
+        });
+        let session = Self { parts, link, holder, reports, in_turn: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
         session.settle_held(held).await?;
         if previous_dead {
@@ -89,7 +96,7 @@ impl Session {
     /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
     /// follows would end its lease without it.
     async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
-        let reports = self.call_reports();
+        let reports = &self.reports;
         for done in finished {
             let lease = lease_key(done.lease, &self.holder).map_err(CallError::of_field)?;
             reports.done(lease, done.outcome).await?;

@@ -18,7 +18,6 @@ use toolplane_runtime::server::ConnectionLife;
 use super::beat::{Beat, renew};
 use super::hello;
 use super::in_turn::{InTurn, Put};
-use super::news::News;
 use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of, name_of};
 use super::worker_parts::WorkerParts;
@@ -30,7 +29,8 @@ pub(crate) struct Session {
     pub(super) link: Arc<WorkerLink>,
     /// For whom the worker speaks: this start of it, and its earlier ones when it says that nothing of them is left.
     pub(super) holder: Holder,
-    pub(super) news: Arc<News>,
+    /// Takes reports of single calls.
+    pub(super) reports: Arc<CallReports>,
     pub(super) in_turn: Arc<InTurn>,
     /// Reports that came with the hello.
     pub(super) backlog: Vec<v1::WorkerReport>,
@@ -93,7 +93,7 @@ impl Session {
             if reports.is_empty() {
                 continue;
             }
-            let call = self.call_reports();
+            let call = Arc::clone(&self.reports);
             environment.spawn(async move {
                 for report in reports {
                     call.take(report).await;
@@ -117,7 +117,7 @@ impl Session {
                 Put::Waits => {}
                 Put::Full => refuse(&self.link, told, name, String::new(), "came too fast after others".to_owned()),
                 Put::Begin => {
-                    let (call, in_turn, lease) = (self.call_reports(), self.in_turn.clone(), lease.to_owned());
+                    let (call, in_turn, lease) = (Arc::clone(&self.reports), self.in_turn.clone(), lease.to_owned());
                     self.parts.calls.storage().environment().spawn(async move {
                         while let Some(report) = in_turn.next(&lease) {
                             call.take(report).await;
@@ -127,16 +127,6 @@ impl Session {
             }
         }
         progress
-    }
-
-    /// Takes reports of single calls for this session.
-    pub(super) fn call_reports(&self) -> CallReports {
-        CallReports {
-            parts: self.parts.clone(),
-            link: self.link.clone(),
-            holder: self.holder.clone(),
-            news: self.news.clone(),
-        }
     }
 
     /// Reports about the worker itself.

@@ -141,7 +141,7 @@ impl Watch {
                 return Ok(None);
             }
             if self.read_store {
-                self.catch_up().await?;
+                Box::pin(self.catch_up()).await?;
                 continue;
             }
             let Some(live) = &mut self.live else {
