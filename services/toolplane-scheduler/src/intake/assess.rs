@@ -67,19 +67,19 @@ impl Preparer {
         now: Timestamp,
         dry_run: bool,
     ) -> Result<Assessed, CallError> {
-        let mut acceptance = acceptance(spec, telemetry_refs, now);
         let evidence = spec.context.assurance.as_ref().map_or(&[][..], |said| said.evidence_refs.as_slice());
         let session = spec.context.session_ref.as_deref();
-        acceptance.inherited_taints = self.taints.carried(&spec.caller.tenant, session, evidence).await?;
+        let carried = self.taints.carried(&spec.caller.tenant, session, evidence).await?;
         let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
         let (mut asker, mut own) = (Asker::of(spec), Terms::default());
-        let (judged, plan) = match self.surface.resolve(&spec.tool, &spec.caller, spec.declaration_digest).await? {
-            Resolved::NotCallable { error, blocked, tool_id } => {
-                acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
+        let resolved = self.surface.resolve(&spec.tool, &spec.caller, spec.declaration_digest).await?;
+        let mut acceptance = acceptance(spec, tool_of(&resolved, spec), telemetry_refs, now);
+        acceptance.inherited_taints = carried;
+        let (judged, plan) = match resolved {
+            Resolved::NotCallable { error, blocked, .. } => {
                 (Preparation::Unresolved { error: *error, blocked }.into(), None)
             }
             Resolved::Callable(tool, terms) => {
-                acceptance.tool_id = tool.registration.declaration.tool_id.clone();
                 if let Some(error) = against(&terms, spec) {
                     (Preparation::Unresolved { error, blocked: true }.into(), None)
                 } else {
@@ -262,14 +262,22 @@ fn scope_facts(spec: &CallSpec) -> ScopeFacts<'_> {
     }
 }
 
-/// What is known of a call before anything was looked at.
-fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp) -> Acceptance {
+/// The tool a call is of.
+fn tool_of(resolved: &Resolved, spec: &CallSpec) -> ToolId {
+    match resolved {
+        Resolved::NotCallable { tool_id, .. } => tool_id.clone().unwrap_or_else(|| unresolved_id(&spec.tool.name)),
+        Resolved::Callable(tool, _) => tool.registration.declaration.tool_id.clone(),
+    }
+}
+
+/// What is known of a call of this tool before anything else was looked at.
+fn acceptance(spec: &CallSpec, tool_id: ToolId, telemetry_refs: Vec<TelemetryRef>, now: Timestamp) -> Acceptance {
     let CallSpec { caller, tool, context, scheduling, repeat, .. } = spec;
     let caller_ref = &caller.caller_ref;
     Acceptance {
         invocation_id: spec.invocation_id.clone(),
         tenant: caller.tenant.clone(),
-        tool_id: unresolved_id(&tool.name),
+        tool_id,
         tool_name: tool.name.clone(),
         surface_id: Some(tool.surface_id.clone()),
         surface_moment: tool.moment.map(|moment| SmolStr::new(moment.to_string())),

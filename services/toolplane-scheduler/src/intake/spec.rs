@@ -1,5 +1,6 @@
 //! Reading a caller's request: every wrong field is named, and nothing is accepted by halves.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolplane_catalog::Moment;
@@ -197,36 +198,31 @@ impl CallSpec {
         };
         let can_ask = !spec.no_approver;
         let timeout_ms = (spec.timeout_ms > 0).then_some(spec.timeout_ms);
-        let mut spec = Self {
-            caller: Arc::clone(caller),
-            invocation_id,
-            tool: ToolAddress { tenant: caller.tenant.clone(), surface_id, name: tool_name, moment },
-            declaration_digest,
-            model_input,
-            context: CallContext {
-                actor_ref,
-                native_call_id,
-                native_ids,
-                session_ref,
-                runtime_refs,
-                policy_refs,
-                can_ask,
-                permission_mode,
-                assurance,
-            },
-            scheduling: CallScheduling {
-                timeout_ms,
-                scheduler_policy_ref,
-                band,
-                resource_locks,
-                lock_domain,
-                background: spec.background,
-            },
-            member: None,
-            repeat: CallRepeat { idempotency_key, digest: Digest::of(b""), may_exist },
+        let tool = ToolAddress { tenant: caller.tenant.clone(), surface_id, name: tool_name, moment };
+        let context = CallContext {
+            actor_ref,
+            native_call_id,
+            native_ids,
+            session_ref,
+            runtime_refs,
+            policy_refs,
+            can_ask,
+            permission_mode,
+            assurance,
         };
-        spec.repeat.digest = spec.request_digest();
-        Some(spec)
+        let scheduling = CallScheduling {
+            timeout_ms,
+            scheduler_policy_ref,
+            band,
+            resource_locks,
+            lock_domain,
+            background: spec.background,
+        };
+        let digest = request_digest(&tool, &model_input, &context, &scheduling);
+        let repeat = CallRepeat { idempotency_key, digest, may_exist };
+        let caller = Arc::clone(caller);
+        let member = None;
+        Some(Self { caller, invocation_id, tool, declaration_digest, model_input, context, scheduling, member, repeat })
     }
 
     /// Which call it is among those of all tenants.
@@ -240,36 +236,46 @@ impl CallSpec {
         let key = self.repeat.idempotency_key.as_deref().and_then(|key| identity::id_of_key(shards, &call, key));
         Asked { call, key, digest: self.repeat.digest }
     }
+}
 
-    /// Digest of what the caller asked for.
-    fn request_digest(&self) -> Digest {
-        let text = |text: &Option<SmolStr>| text.as_deref().unwrap_or_default().as_bytes().to_vec();
-        let Self { tool, context, scheduling, .. } = self;
-        let mut parts = vec![
-            tool.surface_id.as_str().as_bytes().to_vec(),
-            tool.name.as_bytes().to_vec(),
-            self.model_input.digest().as_bytes().to_vec(),
-            scheduling.timeout_ms.unwrap_or_default().to_be_bytes().to_vec(),
-            text(&context.native_call_id),
-            text(&context.actor_ref),
-        ];
-        // Later fields count only where they are used: calls accepted before there were any keep their digest.
-        let (domain, locks) = (&scheduling.lock_domain, &scheduling.resource_locks);
-        if context.session_ref.is_some() || domain.is_some() || !locks.is_empty() {
-            parts.extend([text(&context.session_ref), text(domain)]);
-            parts.extend(locks.iter().map(|lock| format!("{}:{}", lock.mode, lock.key).into_bytes()));
-        }
-        if scheduling.band != Band::Normal {
-            parts.push(scheduling.band.as_str().as_bytes().to_vec());
-        }
-        if scheduling.background {
-            parts.push(b"in the background".to_vec());
-        }
-        if let Some(assurance) = &context.assurance {
-            parts.push(JsonPayload::of(assurance).bytes().to_vec());
-        }
-        digest_of(&parts)
+/// The bytes of a text that may be absent.
+fn bytes_of(text: &Option<SmolStr>) -> Cow<'_, [u8]> {
+    text.as_deref().unwrap_or_default().as_bytes().into()
+}
+
+/// Digest of what the caller asked for.
+fn request_digest(
+    tool: &ToolAddress,
+    model_input: &JsonPayload,
+    context: &CallContext,
+    scheduling: &CallScheduling,
+) -> Digest {
+    let model_input = model_input.digest();
+    let timeout = scheduling.timeout_ms.unwrap_or_default().to_be_bytes();
+    let mut parts: Vec<Cow<'_, [u8]>> = vec![
+        tool.surface_id.as_str().as_bytes().into(),
+        tool.name.as_bytes().into(),
+        model_input.as_bytes()[..].into(),
+        timeout[..].into(),
+        bytes_of(&context.native_call_id),
+        bytes_of(&context.actor_ref),
+    ];
+    // Later fields count only where they are used: calls accepted before there were any keep their digest.
+    let (domain, locks) = (&scheduling.lock_domain, &scheduling.resource_locks);
+    if context.session_ref.is_some() || domain.is_some() || !locks.is_empty() {
+        parts.extend([bytes_of(&context.session_ref), bytes_of(domain)]);
+        parts.extend(locks.iter().map(|lock| format!("{}:{}", lock.mode, lock.key).into_bytes().into()));
     }
+    if scheduling.band != Band::Normal {
+        parts.push(scheduling.band.as_str().as_bytes().into());
+    }
+    if scheduling.background {
+        parts.push(b"in the background"[..].into());
+    }
+    if let Some(assurance) = &context.assurance {
+        parts.push(JsonPayload::of(assurance).bytes().to_vec().into());
+    }
+    digest_of(&parts)
 }
 
 /// The moment of its surface that a caller goes by.

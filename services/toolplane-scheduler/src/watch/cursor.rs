@@ -65,6 +65,7 @@ impl Watchers {
             pending: VecDeque::new(),
             read_store,
             looks_for_all: false,
+            for_end: false,
             done: false,
             trace: None,
         }
@@ -80,6 +81,11 @@ impl Watchers {
     pub(crate) fn subscribe(&self, id: &InvocationKey) -> Subscription {
         self.fanout.subscribe(id)
     }
+}
+
+/// Whether an entry says that the call waits for its caller, or does not wait any more.
+fn says_who_waits(class: EventClass) -> bool {
+    matches!(class, EventClass::ExtNeedsInput | EventClass::ExtInputProvided)
 }
 
 /// One step of a watch.
@@ -104,6 +110,8 @@ pub(crate) struct Watch {
     read_store: bool,
     /// What the next read finds, the other watchers of the call do not know.
     looks_for_all: bool,
+    /// Only the end is waited for: entries that say nothing of it are not kept.
+    for_end: bool,
     done: bool,
     trace: Option<CallTrace>,
 }
@@ -172,6 +180,7 @@ impl Watch {
     /// it takes; what is there already counts first. Safe to cancel. Fails as [`Watch::next`] does.
     pub(crate) async fn end(&mut self) -> Result<Option<Arc<Terminal>>, RecordError> {
         let mut asks = false;
+        self.for_end = true;
         while let Some(item) = self.next().await? {
             if item.terminal.is_some() {
                 return Ok(item.terminal);
@@ -205,11 +214,14 @@ impl Watch {
     /// Uses a live update if it continues the log here; otherwise the store has to be read.
     fn take(&mut self, update: Update) {
         self.head_seq = update.events.last().map_or(self.head_seq, |last| last.seq.max(self.head_seq));
-        let fresh: Vec<LogEvent> = update.events.iter().filter(|event| event.seq >= self.next_seq).cloned().collect();
+        let known = update.events.partition_point(|event| event.seq < self.next_seq);
+        let fresh = &update.events[known..];
         match fresh.first() {
             Some(first) if first.seq > self.next_seq => self.read_store = true,
             _ => {
                 self.next_seq += fresh.len() as u64;
+                let told = fresh.iter().filter(|event| !self.for_end || says_who_waits(event.class));
+                let fresh: Vec<LogEvent> = told.cloned().collect();
                 match self.pending.back_mut().filter(|last| last.terminal.is_none()) {
                     Some(last) => {
                         last.events.extend(fresh);
