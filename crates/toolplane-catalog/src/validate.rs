@@ -77,6 +77,7 @@ impl Checked {
 pub fn validate(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     output::check_new(registration, &mut faults);
+    binding::check_new(registration, &mut faults);
     checked(Arc::new(registration.clone()), limits, faults)
 }
 

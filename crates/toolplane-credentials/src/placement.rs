@@ -7,26 +7,13 @@ mod tests;
 
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use toolplane_records::codes::{self, Code};
-use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::credential::{CredentialPlacement, HeaderFault, check_header};
 use url::{Url, form_urlencoded};
 
 use crate::secret::Secret;
 
 pub use self::proxy::ProxyHeader;
 
-/// Headers that say where a message begins, ends or goes. A secret in one of them would change what is sent.
-const FRAMING: &[&str] = &[
-    "connection",
-    "content-length",
-    "cookie",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 /// Longest name of a parameter, cookie, variable or file, and longest prefix of a header.
 const MAX_NAME: usize = 128;
 
@@ -83,7 +70,7 @@ pub enum Unfit {
     #[error("the hosts it is for are none, more than 32, or one of them is not a host")]
     Host,
     /// The header belongs to the connection.
-    #[error("the header belongs to the connection, or to cookies")]
+    #[error("the header belongs to the connection, to the body or to cookies")]
     FramingHeader,
     /// The value holds a character that the place does not take.
     #[error("the value, or what stands before it, holds a character that cannot be there, like a line break")]
@@ -119,10 +106,11 @@ impl Injection {
 }
 
 fn header(name: &str, prefix: &str, secret: &[u8]) -> Result<(HeaderName, HeaderValue), Unfit> {
+    check_header(name).map_err(|fault| match fault {
+        HeaderFault::Name => Unfit::Name,
+        HeaderFault::OfConnection => Unfit::FramingHeader,
+    })?;
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Unfit::Name)?;
-    if FRAMING.contains(&name.as_str()) || name.as_str().starts_with("proxy-") {
-        return Err(Unfit::FramingHeader);
-    }
     let bytes = [prefix.as_bytes(), secret].concat();
     let is_visible = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
     if prefix.len() > MAX_NAME || !is_visible || bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ') {

@@ -198,13 +198,13 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
                 (is_process, format!("file {name}"))
             }
             CredentialPlacement::Header { name, .. } => {
-                check_header(&at, name, faults);
+                check_credential_header(&at, name, faults);
                 (is_asked, format!("header {}", name.to_ascii_lowercase()))
             }
             CredentialPlacement::Query { name } => (is_asked, format!("query {name}")),
             CredentialPlacement::Cookie { name } => (is_asked, format!("cookie {name}")),
             CredentialPlacement::Proxy { hosts, name, .. } => {
-                check_header(&at, name, faults);
+                check_credential_header(&at, name, faults);
                 check_proxied(&at, hosts, &provider.reach.hosts, faults);
                 (is_process, format!("proxy {} {}", hosts.join(" "), name.to_ascii_lowercase()))
             }
@@ -262,6 +262,12 @@ fn check_header(field: &str, name: &str, faults: &mut Faults) {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(token) {
         faults.add(field, "is not the name of a header");
+    }
+}
+
+fn check_credential_header(field: &str, name: &str, faults: &mut Faults) {
+    if let Err(fault) = toolplane_records::credential::check_header(name) {
+        faults.add(field, format!("`{}` {fault}", excerpt(name, 80)));
     }
 }
 
@@ -383,5 +389,17 @@ mod tests {
             assert_eq!(of(wrong.clone(), "mcp_stdio"), ["credentials[0].placement"], "{wrong}");
         }
         assert_eq!(of(json!(["api.a.org"]), "mcp_http"), ["credentials[0].placement"]);
+    }
+
+    #[test]
+    fn no_credential_is_put_into_a_header_of_the_connection() {
+        for (name, expected) in [("X-Key", &[][..]), ("Host", &["credentials[0].placement"])] {
+            let found = faults(|value| {
+                value["source"] = json!({ "kind": "mcp_http", "url": "https://a.org/" });
+                let placement = json!({ "in": "header", "name": name });
+                value["credentials"] = json!([{ "credential": "token", "placement": placement }]);
+            });
+            assert_eq!(found, expected, "{name}");
+        }
     }
 }

@@ -66,6 +66,53 @@ pub enum CredentialPlacement {
     },
 }
 
+/// Headers that say where a message begins, ends or goes, or what it is. A secret in one of them would change what is sent; cookies have a
+/// place of their own.
+const OF_CONNECTION: &[&str] = &[
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Why no credential is put into a header of some name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderFault {
+    /// No header can have that name.
+    #[error("is not the name of a header")]
+    Name,
+    /// It is for who sends the request.
+    #[error("is a header of the connection, of the body or of cookies: no credential is put into one")]
+    OfConnection,
+}
+
+/// Whether a credential can be put into a header of that name, in any case. Whoever takes such a name asks this.
+///
+/// # Errors
+///
+/// Why it cannot.
+pub fn check_header(name: &str) -> Result<(), HeaderFault> {
+    // A token, RFC 9110, 5.6.2.
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err(HeaderFault::Name);
+    }
+    let name = name.to_ascii_lowercase();
+    if OF_CONNECTION.contains(&name.as_str()) || name.starts_with("proxy-") {
+        return Err(HeaderFault::OfConnection);
+    }
+    Ok(())
+}
+
 /// Whether a variable, a header, a parameter or an option of that name most likely holds a secret, which is given by a credential then.
 pub fn sounds_secret(name: &str) -> bool {
     const WORDS: [&str; 6] = ["key", "auth", "pat", "cookie", "pwd", "credentials"];
@@ -152,6 +199,19 @@ mod tests {
         assert_eq!(secret_option(&argv(&["x", "--root", "/", "--api-key", "abc"])), Some("api-key"));
         assert_eq!(secret_option(&argv(&["x", "--token=abc"])), Some("token"));
         assert_eq!(secret_option(&argv(&["x", "--token", "--verbose", "token"])), None);
+    }
+
+    #[test]
+    fn no_credential_is_put_into_a_header_of_the_connection() {
+        for name in ["Authorization", "api-key", "X-Api-Key", "X-Forwarded-Access-Token"] {
+            assert_eq!(check_header(name), Ok(()), "{name}");
+        }
+        for name in ["Host", "CONTENT-LENGTH", "transfer-encoding", "Connection", "Cookie", "Proxy-Authorization"] {
+            assert_eq!(check_header(name), Err(HeaderFault::OfConnection), "{name}");
+        }
+        for name in ["", "api key", "key:", "k\u{e9}y"] {
+            assert_eq!(check_header(name), Err(HeaderFault::Name), "{name}");
+        }
     }
 
     #[test]

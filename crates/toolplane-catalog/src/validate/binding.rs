@@ -54,6 +54,14 @@ pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Cat
     }
 }
 
+/// Checks what earlier versions took. Of a new registration alone.
+pub(super) fn check_new(registration: &Registration, faults: &mut Violations) {
+    let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());
+    if let Some(binding) = binding {
+        credentials::check_headers(binding, faults);
+    }
+}
+
 fn carries_out(binding: &ExecutionBinding, kind: ExecutionKind) -> bool {
     use ExecutionKind as K;
     match binding {

@@ -288,6 +288,16 @@ fn a_binding_to_a_server_says_what_a_worker_needs() {
             "server.placed_credentials[1].placement",
             "another credential",
         ),
+        (
+            json!({ "transport": "http", "url": "https://h/", "credentials": { "Host": "key" } }),
+            "server.credentials.Host",
+            "header of the connection",
+        ),
+        (
+            placed(json!({ "in": "proxy", "hosts": ["h.example"], "name": "content-length" })),
+            "server.placed_credentials[0].placement",
+            "header of the connection",
+        ),
         (proxied(json!([])), "server.placed_credentials[0].placement.hosts", "1 to 32"),
         (proxied(json!(["*"])), "server.placed_credentials[0].placement.hosts[0]", "not a host name"),
         (

@@ -1,7 +1,7 @@
 //! Security schemes as requirements: what has to be shown, and where. Never a field of the input.
 
 use serde_json::{Map, Value};
-use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::credential::{CredentialPlacement, check_header};
 use toolplane_records::operation::{CredentialRequirement, TokenSource};
 
 use super::{Found, pointer_token};
@@ -74,7 +74,10 @@ fn api_key(scheme: &Map<String, Value>, at: &str) -> Result<CredentialPlacement,
         return Err(Fault::at(format!("{at}/name"), "is missing"));
     }
     match scheme.get("in").and_then(Value::as_str) {
-        Some("header") => Ok(CredentialPlacement::Header { name, prefix: None }),
+        Some("header") => match check_header(&name) {
+            Ok(()) => Ok(CredentialPlacement::Header { name, prefix: None }),
+            Err(fault) => Err(Fault::at(format!("{at}/name"), format!("`{}` {fault}", shown(&name)))),
+        },
         Some("query") => Ok(CredentialPlacement::Query { name }),
         Some("cookie") => Ok(CredentialPlacement::Cookie { name }),
         _ => Err(Fault::at(format!("{at}/in"), "must be `header`, `query` or `cookie`")),

@@ -177,11 +177,13 @@ fn credentials_are_requirements_and_no_fields() {
         "machine": { "type": "oauth2", "flows": { "clientCredentials": { "tokenUrl": "https://t.test/token",
             "scopes": {} } } },
         "person": { "type": "openIdConnect", "openIdConnectUrl": "https://t.test/.well-known" },
-        "tls": { "type": "mutualTLS" }
+        "tls": { "type": "mutualTLS" },
+        "place": { "type": "apiKey", "in": "header", "name": "Host" }
     } });
     let parameters = json!([{ "name": "api_key", "in": "query", "required": true }, { "name": "x-key",
         "in": "header" }, { "name": "q", "in": "query" }]);
-    let security = json!([{ "tls": [] }, { "key": [], "head": [] }, { "machine": ["read"] }, { "person": [] }]);
+    let security =
+        json!([{ "tls": [] }, { "place": [] }, { "key": [], "head": [] }, { "machine": ["read"] }, { "person": [] }]);
     let paths = json!({ "/x": { "get": { "parameters": parameters, "security": security } } });
     let operation = only(&document(paths, schemes));
     assert_eq!(

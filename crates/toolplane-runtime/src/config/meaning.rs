@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toolplane_credentials::{CredentialConfig, is_private};
+use toolplane_records::credential::check_header;
 use url::Url;
 
 /// Largest weight of an order, in percent.
@@ -160,6 +161,11 @@ impl MeaningConfig {
         }
         if let Some(wrong) = self.endpoint_addresses.iter().find(|address| address.parse::<IpAddr>().is_err()) {
             return fault("endpoint_addresses", format!("`{wrong}` is not an IP address"));
+        }
+        if let Some(header) = &self.credential_header
+            && let Err(why) = check_header(header)
+        {
+            return fault("credential_header", format!("{header:?} {why}"));
         }
         match &self.credential {
             None if self.credential_header.is_some() => fault("credential_header", "is for a `credential`"),

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use toolplane_matching::host::HostPattern;
-use toolplane_records::credential::{CredentialPlacement, CredentialUse};
+use toolplane_records::credential::{CredentialPlacement, CredentialUse, HeaderFault, check_header};
+use toolplane_records::mcp::McpServer;
+use toolplane_records::profile::ExecutionBinding;
 
-use super::{is_header, is_host, is_variable};
+use super::{BINDING, is_header, is_host, is_variable};
 use crate::limits::CatalogLimits;
 use crate::validate::checks::check_list_length;
 use crate::violations::{Violations, shown};
@@ -76,6 +78,55 @@ pub(super) fn check_placement(place: &str, placement: &CredentialPlacement, boun
         faults.add(&field, format!("must be {places} for a tool of this kind"));
     } else if let (CredentialPlacement::Proxy { hosts, .. }, Bound::Server(reached)) = (placement, bound) {
         check_hosts(&format!("{field}.hosts"), hosts, reached, faults);
+    }
+}
+
+/// No credential is put into a header that is for who sends the request.
+pub(super) fn check_headers(binding: &ExecutionBinding, faults: &mut Violations) {
+    match binding {
+        ExecutionBinding::Http(http) => check_headers_of(&format!("{BINDING}.credentials"), &http.credentials, faults),
+        ExecutionBinding::Mcp(mcp) => {
+            let server = format!("{BINDING}.server");
+            let placed = match &mcp.server {
+                McpServer::Stdio(stdio) => &stdio.placed_credentials,
+                McpServer::Http(http) => {
+                    for name in http.credentials.keys() {
+                        check_header_name(format!("{server}.credentials.{}", shown(name, 80)), name, faults);
+                    }
+                    &http.placed_credentials
+                }
+            };
+            check_headers_of(&format!("{server}.placed_credentials"), placed, faults);
+        }
+        ExecutionBinding::Operation(operation) => {
+            for (index, way) in operation.credentials.iter().enumerate() {
+                for (at, needed) in way.iter().enumerate() {
+                    let place = format!("{BINDING}.credentials[{index}][{at}].placement");
+                    check_header_of(place, &needed.placement, faults);
+                }
+            }
+        }
+        // These have variables and files.
+        ExecutionBinding::Native { .. } | ExecutionBinding::Shell { .. } | ExecutionBinding::Process(_) => {}
+    }
+}
+
+fn check_headers_of(field: &str, uses: &[CredentialUse], faults: &mut Violations) {
+    for (index, used) in uses.iter().enumerate() {
+        check_header_of(format!("{field}[{index}].placement"), &used.placement, faults);
+    }
+}
+
+fn check_header_of(field: String, placement: &CredentialPlacement, faults: &mut Violations) {
+    if let CredentialPlacement::Header { name, .. } | CredentialPlacement::Proxy { name, .. } = placement {
+        check_header_name(field, name, faults);
+    }
+}
+
+/// What is no name of a header is told by the rules that have always held.
+fn check_header_name(field: String, name: &str, faults: &mut Violations) {
+    if let Err(fault @ HeaderFault::OfConnection) = check_header(name) {
+        faults.add(field, format!("`{}` {fault}", shown(name, 80)));
     }
 }
 
