@@ -97,6 +97,9 @@ pub struct RoleProgram {
     pub role: ClusterRole,
     /// Checks what only this role understands in the configuration, without starting anything.
     pub check: fn(&Config) -> Result<(), RoleError>,
+    /// What else a start would refuse, as far as it can be known without a store; with what it would warn of in its log. Only asked where
+    /// nothing is started: a start finds it out by itself.
+    pub rehearse: fn(&Config) -> Result<Vec<String>, RoleError>,
     /// What has to be there before any role of the process starts.
     pub prepare: fn(&Config) -> Result<(), RoleError>,
     /// Starts it in its process, and adds its services to those that are there.
@@ -261,12 +264,30 @@ pub fn start(
     }
     match configuration(config, programs) {
         Err(code) => code,
-        Ok(_) if check_config => {
-            println!("the configuration is good");
-            ExitCode::SUCCESS
-        }
+        Ok(config) if check_config => rehearsed(&config, programs),
         Ok(config) => exit_code(block_on(run(config, programs, descriptors))),
     }
+}
+
+/// Says what the roles would refuse or warn of at a start.
+fn rehearsed(config: &Config, programs: &[RoleProgram]) -> ExitCode {
+    let mut warnings = Vec::new();
+    for program in programs {
+        match (program.rehearse)(config) {
+            Ok(told) => warnings.extend(told),
+            Err(error) => {
+                say(&error);
+                return ExitCode::from(2);
+            }
+        }
+    }
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    match warnings.len() {
+        0 => println!("the configuration is good"),
+        1 => println!("the configuration is good, with 1 warning"),
+        many => println!("the configuration is good, with {many} warnings"),
+    }
+    ExitCode::SUCCESS
 }
 
 /// The checked configuration, or the exit code of a process whose configuration is refused (said on standard error).

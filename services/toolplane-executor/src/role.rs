@@ -114,6 +114,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Executor,
     check: |config| Ok(ExecutorOptions::from_config(config).map(drop)?),
     // Hooks of the other roles may read the workspace, as it is when they are opened.
+    rehearse: |_| Ok(Vec::new()),
     prepare: |config| Ok(make_workspace(config).map(drop)?),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };

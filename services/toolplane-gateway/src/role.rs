@@ -30,6 +30,7 @@ const NEEDS: [(ClusterRole, &str); 3] = [
 pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Gateway,
     check: |config| Ok(GatewayOptions::from_config(config).map(drop)?),
+    rehearse: |_| Ok(Vec::new()),
     prepare: |_| Ok(()),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };

@@ -112,6 +112,7 @@ impl PermissionRole {
 pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Permission,
     check,
+    rehearse: |_| Ok(Vec::new()),
     prepare: |_| Ok(()),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };

@@ -212,6 +212,7 @@ impl SchedulerRole {
 pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Scheduler,
     check,
+    rehearse: |_| Ok(Vec::new()),
     prepare: |_| Ok(()),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };

@@ -3,6 +3,7 @@
 //! A file is JSON, or TOML when its name ends in `.toml`. It holds one registration (`declaration`, and as far as there are
 //! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`.
 
+pub(crate) mod fault;
 mod left_out;
 
 use std::collections::BTreeMap;
@@ -64,11 +65,7 @@ pub fn parse(bytes: &[u8]) -> Result<ToolFile, String> {
     let (mut registrations, mut left_out) = (Vec::with_capacity(texts.len()), Vec::new());
     for (index, text) in texts.iter().enumerate() {
         let place = if shape == Shape::One { String::new() } else { format!("tools[{index}].") };
-        let registration = serde_json::from_str(text.get()).map_err(|error| match shape {
-            Shape::One => error.to_string(),
-            // Lines are counted from where it begins.
-            Shape::List => format!("{} {}", told(index, text), error.to_string().replace(" at line", ", at its line")),
-        })?;
+        let registration = serde_json::from_str(text.get()).map_err(|error| refusal(shape, index, text, &error))?;
         left_out
             .extend(left_out::left_out(text.get(), &registration).into_iter().map(|field| format!("{place}{field}")));
         registrations.push(registration);
@@ -114,8 +111,24 @@ fn shaped(bytes: &[u8]) -> Result<(Shape, Vec<Box<RawValue>>), String> {
     }
 }
 
-/// Which registration of a list is meant, by its place and, as far as it has one, its name.
-fn told(index: usize, text: &RawValue) -> String {
+/// What is wrong with a registration: the place of it and, in a list, its name.
+fn refusal(shape: Shape, index: usize, text: &RawValue, error: &serde_json::Error) -> String {
+    let place = fault::place(text.get());
+    let error = error.to_string();
+    match (shape, place.as_str()) {
+        (Shape::One, "") => error,
+        (Shape::One, place) => format!("`{place}`: {error}"),
+        (Shape::List, place) => {
+            let dot = if place.is_empty() { "" } else { "." };
+            // Lines are counted from where it begins.
+            let error = error.replace(" at line", ", at its line");
+            format!("`tools[{index}]{dot}{place}`{}: {error}", named(text))
+        }
+    }
+}
+
+/// The name of a registration, as far as it has one.
+fn named(text: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Named {
         declaration: Name,
@@ -124,10 +137,8 @@ fn told(index: usize, text: &RawValue) -> String {
     struct Name {
         name: String,
     }
-    match serde_json::from_str::<Named>(text.get()) {
-        Ok(named) => format!("`tools[{index}]` (`{}`):", named.declaration.name),
-        Err(_) => format!("`tools[{index}]`:"),
-    }
+    let named = serde_json::from_str::<Named>(text.get());
+    named.map(|named| format!(" (`{}`)", named.declaration.name)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -155,13 +166,14 @@ mod tests {
         check("[{}]", Err("`tools[0]`: missing field `declaration`"));
         check(
             &format!(r#"[{ECHO},{}]"#, ECHO.replacen("available", "there", 1)),
-            Err("`tools[1]` (`echo`): `there` is not one of: draft"),
+            Err("`tools[1].declaration.lifecycle` (`echo`): `there` is not one of: draft"),
         );
         check(
             &ECHO.replacen("declaration", "declarations", 1),
             Err("neither `declaration` nor `tools`, but `declarations`"),
         );
         check(&format!(r#"{{"tools":[{ECHO}],"more":1}}"#), Err("has `more` beside `tools`"));
+        check(&ECHO.replacen("available", "there", 1), Err("`declaration.lifecycle`: `there` is not one of: draft"));
         check(r#"{"tools":[],"tools":[]}"#, Err("twice"));
         check("nonsense", Err("not valid JSON"));
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolplane_backend::{Backend, Keeper};
-use toolplane_catalog::Registration;
+use toolplane_catalog::{Catalog, CatalogLimits, Registration};
 use toolplane_metrics::{Observing, before_collect};
 use toolplane_proto::v1::provider_service_server::ProviderServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
@@ -18,7 +18,7 @@ use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
 use crate::declarations::ToolFile;
-use crate::error::SurfaceError;
+use crate::error::{SurfaceError, of_violations};
 use crate::learning::Learning;
 use crate::meaning::{self, Meaning};
 use crate::options::SurfaceOptions;
@@ -30,6 +30,9 @@ use crate::{declarations, rerank, takeover};
 
 /// The services of the role, as health checks name them.
 const HEALTH: [&str; 3] = ["toolplane.v1.SurfaceService", "toolplane.v1.ProviderService", "surface"];
+
+/// What is said of a field of a tool file that may be misspelled.
+const LEFT_OUT: &str = "no record has this field; nothing is kept of it";
 
 /// The surface role, running. It does not listen by itself: [`SurfaceRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
@@ -172,6 +175,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
 pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Surface,
     check,
+    rehearse,
     prepare: |_| Ok(()),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };
@@ -181,7 +185,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 fn check(config: &Config) -> Result<(), RoleError> {
     Thesauri::of(&SurfaceOptions::from_config(config).synonyms, config.surface.search.starter_synonyms)?;
     for file in &config.surface.declarations {
-        tools_of(file)?;
+        declarations::read(file).map_err(|reason| refused(file, reason))?;
     }
     meaning::check(config)?;
     rerank::check(config)?;
@@ -189,19 +193,35 @@ fn check(config: &Config) -> Result<(), RoleError> {
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 
+/// Registers the configured tools with nothing, as a start does with what is stored; what they hold that no record has.
+fn rehearse(config: &Config) -> Result<Vec<String>, RoleError> {
+    let mut catalog = Catalog::new(CatalogLimits::default());
+    let mut warnings = Vec::new();
+    for file in &config.surface.declarations {
+        let ToolFile { registrations, left_out } = declarations::read(file).map_err(|reason| refused(file, reason))?;
+        warnings.extend(left_out.into_iter().map(|field| format!("{}: `{field}`: {LEFT_OUT}", file.display())));
+        let planned = catalog.plan_register(&registrations).map_err(of_violations);
+        let planned = planned.map_err(|error| refused(file, describe(&(&error).into()).to_string()))?;
+        planned.into_iter().for_each(|change| catalog.apply(change));
+    }
+    Ok(warnings)
+}
+
+fn refused(file: &Path, reason: String) -> SurfaceError {
+    SurfaceError::Declarations { file: file.to_owned(), reason }
+}
+
 /// The tools of a file. What of it no record takes is said in the log: it may be misspelled.
 fn tools_of(file: &Path) -> Result<Vec<Registration>, SurfaceError> {
-    let refuse = |reason: String| SurfaceError::Declarations { file: file.to_owned(), reason };
-    let ToolFile { registrations, left_out } = declarations::read(file).map_err(refuse)?;
+    let ToolFile { registrations, left_out } = declarations::read(file).map_err(|reason| refused(file, reason))?;
     for field in left_out {
-        tracing::warn!(field, file = %file.display(), "no record has this field; nothing is kept of it");
+        tracing::warn!(field, file = %file.display(), "{LEFT_OUT}");
     }
     Ok(registrations)
 }
 
 /// Registers the tools of a file. What was retired meanwhile stays retired.
 async fn register_file(registry: &Registry, file: &Path) -> Result<(), SurfaceError> {
-    let refuse = |reason: String| SurfaceError::Declarations { file: file.to_owned(), reason };
     let mut tools = tools_of(file)?;
     let tenant = TenantId::unauthenticated();
     tools.retain(|tool| {
@@ -214,8 +234,8 @@ async fn register_file(registry: &Registry, file: &Path) -> Result<(), SurfaceEr
         !retired
     });
     let count = tools.len();
-    let refuse_all = |error: toolplane_runtime::ApiError| refuse(describe(&(&error).into()).to_string());
-    registry.register(tenant, tools, false).await.map_err(refuse_all)?;
+    let refused = |error: toolplane_runtime::ApiError| refused(file, describe(&(&error).into()).to_string());
+    registry.register(tenant, tools, false).await.map_err(refused)?;
     tracing::info!(count, file = %file.display(), "tools registered");
     Ok(())
 }

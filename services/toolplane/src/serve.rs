@@ -92,6 +92,28 @@ mod tests {
     }
 
     #[test]
+    fn a_check_says_of_tool_files_what_a_start_would() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, tools) = (folder.path().join("toolplane.toml"), folder.path().join("tools.json"));
+        std::fs::write(&file, format!("[surface]\ndeclarations = [{tools:?}]\n")).unwrap();
+        let config = Config::load(Some(&file), []).unwrap();
+        let rehearsed = |text: &str| {
+            std::fs::write(&tools, text).unwrap();
+            (toolplane_surface::PROGRAM.check)(&config).unwrap();
+            (toolplane_surface::PROGRAM.rehearse)(&config).map_err(|error| error.to_string())
+        };
+        let example = std::fs::read_to_string(deploy("examples/tools/native.echo.json")).unwrap();
+        assert_eq!(rehearsed(&example), Ok(Vec::new()));
+        let slip = example.replacen("\"description\"", "\"descripton\": \"\", \"description\"", 1);
+        let warnings = rehearsed(&slip).unwrap();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("tools.json: `declaration.descripton`: "), "{warnings:?}");
+        // What can be read, and is refused all the same.
+        let refused = rehearsed(&format!("[{example}, {example}]")).unwrap_err();
+        assert!(refused.contains("tools.json") && refused.contains("is given twice"), "{refused}");
+    }
+
+    #[test]
     fn example_rules_and_policies_go_together() {
         let listed = |folder: &str| {
             let entries = std::fs::read_dir(deploy(folder)).unwrap();

@@ -21,7 +21,7 @@ pub(super) fn left_out(text: &str, registration: &Registration) -> Vec<String> {
 
 /// A step to a field or to an element.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Field(String),
     Element(usize),
 }
@@ -64,7 +64,7 @@ fn is_ignored(given: &Value, place: &[Step], registration: &Registration) -> boo
     serde_json::from_value::<Registration>(changed).is_ok_and(|changed| changed == *registration)
 }
 
-fn told(place: &[Step]) -> String {
+pub(super) fn told(place: &[Step]) -> String {
     let mut told = String::new();
     for step in place {
         match step {

@@ -8,6 +8,8 @@ use toolplane_records::provider::{Provider, ToolRefusal};
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::RefusalCode;
 
+use crate::declarations::fault;
+
 /// The registration of the tool that `provider` calls `native_id`: its names and ids are the platform's, the rest is as it was written.
 pub(super) fn adopted(
     provider: &Provider,
@@ -62,7 +64,11 @@ pub(super) fn unreadable(
     // The place is one in a text that nobody has seen.
     let error = error.to_string();
     let rule = error.split(" at line ").next().unwrap_or_default();
-    let reason = format!("is no registration: {}", excerpt(rule, 240));
+    let place = match fault::place(text.get()).as_str() {
+        "" => String::new(),
+        place => format!("`{place}`: "),
+    };
+    let reason = format!("is no registration: {place}{}", excerpt(rule, 240));
     let made = Err(ToolRefusal { code: RefusalCode::InvalidDefinition, reason });
     Found { native_id: native_id.unwrap_or_default(), made }
 }

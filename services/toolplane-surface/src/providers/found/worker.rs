@@ -194,7 +194,7 @@ mod tests {
         let expected = expected.map(|(name, code)| (name.to_owned(), code));
         assert_eq!(found.iter().map(outcome).collect::<Vec<_>>(), expected);
         let reason = &found[1].made.as_ref().unwrap_err().reason;
-        assert_eq!(reason, "is no registration: missing field `description`");
+        assert_eq!(reason, "is no registration: `declaration`: missing field `description`");
     }
 
     #[test]
