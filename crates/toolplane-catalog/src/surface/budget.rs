@@ -41,6 +41,12 @@ impl Budget {
         *self == Self::default()
     }
 
+    /// Whether any bound of it is larger than before.
+    fn is_wider_than(&self, before: &Self) -> bool {
+        let allowed = |budget: &Self| budget.bounds(Amount::default()).map(|(_, _, allowed)| allowed);
+        allowed(self).iter().zip(allowed(before)).any(|(now, then)| *now > then)
+    }
+
     /// The first bound that so much does not keep, with its name and what is had and allowed of it.
     fn broken_by(&self, amount: Amount) -> Option<(&'static str, u64, u64)> {
         self.bounds(amount).into_iter().find(|(_, had, allowed)| had > allowed)
@@ -150,8 +156,10 @@ impl Shortage {
 /// Why a surface cannot have another budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoOtherBudget {
-    /// It was made without one.
-    Without,
+    /// It is a copy that an earlier version made.
+    Copied,
+    /// It has more tools loaded than any budget has places for.
+    Crowd,
     /// Tools that stay loaded do not fit.
     Short(Shortage),
 }
@@ -226,6 +234,9 @@ pub(super) struct Account {
     /// What was unloaded for the budget last and not loaded since, the latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     gone: Vec<ToolId>,
+    /// Tools that were there at this revision of the catalog were deferred for a smaller budget, if for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    widened: Option<u64>,
 }
 
 /// What one loaded tool has of the budget.
@@ -246,6 +257,26 @@ impl Holding {
 impl Account {
     pub(super) fn of(budget: Budget) -> Self {
         Self { budget, ..Self::default() }
+    }
+
+    /// Goes by another budget from this revision of the catalog on. What was deferred for a smaller one is not said to be deferred for
+    /// this one: nobody has tried.
+    pub(super) fn go_by(&mut self, budget: Budget, revision: u64) {
+        if budget.is_wider_than(&self.budget) {
+            self.gone.clear();
+            self.widened = Some(revision);
+        }
+        self.budget = budget;
+    }
+
+    /// Up to which revision of the catalog tools came that are not deferred for the budget as it is now.
+    pub(super) fn widened(&self) -> Option<u64> {
+        self.widened
+    }
+
+    /// Whether the tool is loaded.
+    pub(super) fn holds(&self, tool_id: &ToolId) -> bool {
+        self.held.contains_key(tool_id)
     }
 
     /// What is used.

@@ -2,6 +2,8 @@
 //!
 //! All of it is judged from the surface and the call alone; nothing is counted.
 
+mod idle;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolplane_matching::fit::Fit;

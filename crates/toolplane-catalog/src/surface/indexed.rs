@@ -199,7 +199,7 @@ impl IndexedSurface {
         }
     }
 
-    fn choosing(&self) -> (Choosing, Option<&ToolId>) {
+    pub(super) fn choosing(&self) -> (Choosing, Option<&ToolId>) {
         match &self.0 {
             // What it was selected by is another thing there, and says nothing about choosing.
             Form::Copied(copied) => (Choosing::stored(copied.surface().default_tool_choice.as_ref(), None), None),
@@ -267,12 +267,13 @@ impl IndexedSurface {
         }
     }
 
-    /// The same surface within another budget, as [`after_loading`](Self::after_loading) makes it: what was unloaded for that. Nothing where the
-    /// budget is what it was.
+    /// The same surface within another budget, or its first, as [`after_loading`](Self::after_loading) makes it: what was unloaded for that.
+    /// Nothing where the budget is what it was.
     ///
     /// # Errors
     ///
-    /// A surface that was made without a budget, or tools that stay loaded and do not fit.
+    /// A surface that is a copy, one without a budget that has more tools loaded than any has places for, or tools that stay loaded and do
+    /// not fit.
     pub fn within_other_budget(
         &self,
         catalog: &Catalog,
@@ -280,7 +281,7 @@ impl IndexedSurface {
         counting: &Counting<'_>,
     ) -> Result<Option<Loading>, NoOtherBudget> {
         match &self.0 {
-            Form::Copied(_) => Err(NoOtherBudget::Without),
+            Form::Copied(_) => Err(NoOtherBudget::Copied),
             Form::Live(live) => live.within_other_budget(catalog, budget, counting),
         }
     }
@@ -293,7 +294,7 @@ impl IndexedSurface {
         }
     }
 
-    /// Whether it was made with a budget.
+    /// Whether it has a budget.
     pub fn is_within_budget(&self) -> bool {
         matches!(&self.0, Form::Live(live) if live.is_within_budget())
     }

@@ -93,7 +93,7 @@ pub struct LiveSurface {
     unloaded: BTreeSet<ToolId>,
     /// What it was extended by since.
     added: Arc<Added>,
-    /// What it has loaded within its budget; nothing where it was made without one. Where it has one, no rule loads a tool by itself: all that
+    /// What it has loaded within its budget; nothing where it has none. Where it has one, no rule loads a tool by itself: all that
     /// is loaded is in `loads`.
     account: Option<Account>,
     /// How often the surface itself was changed; 1 when it is made.
@@ -340,8 +340,13 @@ impl LiveSurface {
                 None => loads.push(tool.clone()),
             }
         }
+        loads.extend(loading.kept.iter().cloned());
         let gone: BTreeSet<&ToolId> = loading.unloaded.iter().map(|Unloaded { tool_id, .. }| tool_id).collect();
         loads.retain(|tool| !gone.contains(&tool.tool_id));
+        if self.account.is_none() && loading.account.is_some() {
+            // The rules loaded them: that they do no longer is what a difference to before has to tell.
+            unloaded.extend(gone.into_iter().cloned());
+        }
         let account = loading.account.clone().or_else(|| self.account.clone());
         self.changed(loads, unloaded, Arc::clone(&self.added), account)
     }

@@ -23,6 +23,8 @@ pub struct Loading {
     pub unloaded: Vec<Unloaded>,
     /// The outcome for each name.
     pub outcomes: Vec<(String, LoadOutcome)>,
+    /// What is loaded by the rules and stays so, and has to be written down from now on: a budget was given to a surface that had none.
+    pub(super) kept: Vec<LoadedTool>,
     /// The budget after that.
     pub(super) account: Option<Account>,
 }
@@ -118,7 +120,7 @@ pub fn load(
         outcomes.push((name.clone(), outcome));
     }
     let (account, unloaded) = room.filter(|_| !fresh.is_empty()).map(Room::leave).unzip();
-    Loading { fresh, unloaded: unloaded.unwrap_or_default(), outcomes, account }
+    Loading { fresh, unloaded: unloaded.unwrap_or_default(), outcomes, kept: Vec::new(), account }
 }
 
 /// The tools behind `names`, each given as in [`resolve`], that are loaded; [`IndexedSurface::after_unloading`] is the surface

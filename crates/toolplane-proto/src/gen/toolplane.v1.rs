@@ -14923,7 +14923,7 @@ pub struct ToolSurface {
     /// What a pinned surface would show otherwise if it followed its catalog; absent where that is nothing, and in lists of surfaces.
     #[prost(message, optional, tag = "26")]
     pub outdated: ::core::option::Option<SurfaceOutdated>,
-    /// What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces.
+    /// What is loaded of its budget, and what was deferred for it; absent where it has none, and in lists of surfaces.
     #[prost(message, optional, tag = "27")]
     pub budget: ::core::option::Option<SurfaceBudgetUse>,
     /// The surface it was made within: it shows nothing that one does not. Empty where it was made within none.
@@ -15413,7 +15413,7 @@ pub struct ExtendSurfaceRequest {
     #[prost(string, repeated, tag = "9")]
     pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Another budget, instead of the one it has: the least used tools are unloaded until what is loaded fits. At least one bound must not be 0. A
-    /// surface that was made without a budget gets none.
+    /// surface that was made without a budget gets its first, unless it has more than 1,000 tools loaded.
     #[prost(message, optional, tag = "10")]
     pub budget: ::core::option::Option<SurfaceBudget>,
 }

@@ -1,6 +1,6 @@
 //! What a request chooses tools by, beside their names.
 
-use toolplane_catalog::{AskedFor, Criteria, FilterKind, Selection};
+use toolplane_catalog::{AskedFor, Criteria, FilterKind, Selection, Unmatched};
 use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
 use toolplane_runtime::ApiError;
@@ -76,11 +76,11 @@ impl Asked {
         let mut asked: Vec<AskedFor<'_>> = vec![(FilterKind::Namespace, "namespaces", self.namespaces.as_slice())];
         asked.extend(self.words.iter().map(|(by, field, words)| (*by, *field, words.as_slice())));
         let unmatched = api.registry.unmatched(tenant, &asked, selection);
-        let warning = |one: toolplane_catalog::Unmatched| v1::SelectionWarning {
-            field: one.field,
-            message: one.message,
-            similar: one.similar,
-        };
         unmatched.into_iter().map(warning).collect()
     }
+}
+
+/// One warning, as an answer has it.
+pub(super) fn warning(one: Unmatched) -> v1::SelectionWarning {
+    v1::SelectionWarning { field: one.field, message: one.message, similar: one.similar }
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::api::SurfaceApi;
 use super::encode;
-use super::selection::Asked;
+use super::selection::{self, Asked};
 use super::shown;
 use crate::error::of_field;
 use crate::surfaces::{Meaning, Place, Wanted};
@@ -49,6 +49,7 @@ pub(super) async fn create(
     let mut warnings = asked.warnings(api, tenant, &wanted.request.selection());
     warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
     warnings.extend(nothing_left(&wanted, &surface));
+    warnings.extend(api.registry.idle_choices(tenant, made.indexed()).into_iter().map(selection::warning));
     Ok(v1::CreateSurfaceResponse { surface: Some(surface), warnings })
 }
 

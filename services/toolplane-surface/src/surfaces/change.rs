@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::{
-    Catalog, CatalogDifference, Counting, Extension, IndexedSurface, Loading, Lookup, NameIndex, NoOtherBudget,
-    NotExtended, Shortage, load, unload,
+    Catalog, CatalogDifference, Counting, Extension, IndexedSurface, Loading, Lookup, MAX_LOADED, NameIndex,
+    NoOtherBudget, NotExtended, Shortage, load, unload,
 };
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
@@ -263,8 +263,15 @@ fn not_extended(why: NotExtended, names: &NameIndex) -> ApiError {
             let rule = "is pinned to the tools there were when it was made: make a surface (CreateSurface)";
             ApiError::invalid_argument("surface_id", rule)
         }
-        NotExtended::Budget(NoOtherBudget::Without) => {
-            let rule = "cannot be given to a surface that was made without one: make a surface (CreateSurface)";
+        NotExtended::Budget(NoOtherBudget::Copied) => {
+            let rule = "cannot be given to a copy that an earlier version made: make a surface (CreateSurface)";
+            ApiError::invalid_argument("budget", rule)
+        }
+        NotExtended::Budget(NoOtherBudget::Crowd) => {
+            let rule = format!(
+                "cannot be given to a surface that has more than {MAX_LOADED} tools loaded: unload some of them first, or make a surface \
+                 (CreateSurface)"
+            );
             ApiError::invalid_argument("budget", rule)
         }
         NotExtended::Budget(NoOtherBudget::Short(Shortage { field, need, budget, .. })) => {

@@ -53,6 +53,12 @@ impl Registry {
         unmatched(&owner.catalog.read(), asked, selection)
     }
 
+    /// What a surface says about choosing by which nothing can be called now.
+    pub(crate) fn idle_choices(&self, tenant: &TenantId, surface: &IndexedSurface) -> Vec<Unmatched> {
+        let owner = self.tenant(tenant);
+        surface.idle_choices(&owner.catalog.read())
+    }
+
     /// What a pinned surface misses.
     pub(crate) fn outdated(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceOutdated> {
         let owner = self.tenant(tenant);

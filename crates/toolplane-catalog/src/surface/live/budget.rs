@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 
 use toolplane_records::ids::ToolId;
-use toolplane_records::surface::{BudgetTool, SurfaceBudget};
+use toolplane_records::surface::{BudgetTool, LoadedTool, SurfaceBudget};
 use toolplane_records::time::Timestamp;
 
-use super::{LiveSurface, Place};
+use super::{Deferral, LiveSurface, Place};
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::surface::budget::{
-    Account, Amount, Budget, Candidate, Counting, NoOtherBudget, Shortage, Unloaded, make_room,
+    Account, Amount, Budget, Candidate, Counting, MAX_LOADED, NoOtherBudget, Shortage, Unloaded, make_room,
 };
 use crate::surface::load::Loading;
 use crate::surface::record::loaded_now;
@@ -22,6 +22,8 @@ use crate::surface::tools::{List, Shut};
 const MAX_UNFITTING: usize = 100;
 /// Most tools that are named as deferred for the budget.
 const MAX_NAMED: usize = 20;
+/// Most tools that came since the budget was made larger, and are looked at to say which of them it defers.
+const MAX_CAME: usize = 1_000;
 
 /// The room a budget leaves while tools are loaded one after another.
 pub(in crate::surface) struct Room<'a> {
@@ -117,7 +119,7 @@ impl LiveSurface {
         Self { loads, account: Some(account), ..self }
     }
 
-    /// Whether it was made with a budget.
+    /// Whether it has a budget.
     pub(in crate::surface) fn is_within_budget(&self) -> bool {
         self.account.is_some()
     }
@@ -136,23 +138,54 @@ impl LiveSurface {
         Some(Room { surface: self, catalog, counting: *counting, account, asked, unloaded })
     }
 
-    /// What is unloaded where the budget is another one; nothing where it is what it was.
+    /// What is unloaded where the budget is another one, or the first; nothing where it is what it was.
     pub(in crate::surface) fn within_other_budget(
         &self,
         catalog: &Catalog,
         budget: Budget,
         counting: &Counting<'_>,
     ) -> Result<Option<Loading>, NoOtherBudget> {
-        let Some(mut room) = self.room(catalog, counting) else { return Err(NoOtherBudget::Without) };
-        if room.account.budget == budget {
-            return Ok(None);
-        }
-        room.account.budget = budget;
+        let (mut room, mut kept) = match self.room(catalog, counting) {
+            Some(room) if room.account.budget == budget => return Ok(None),
+            Some(room) => (room, Vec::new()),
+            None if budget.is_none() => return Ok(None),
+            None => self.first_room(catalog, counting)?,
+        };
+        room.account.go_by(budget, catalog.revision());
         for gone in room.make_room(None, Amount::default()).map_err(NoOtherBudget::Short)? {
             room.unload(gone);
         }
         let (account, unloaded) = room.leave();
-        Ok(Some(Loading { unloaded, account: Some(account), ..Loading::default() }))
+        kept.retain(|tool| account.holds(&tool.tool_id));
+        Ok(Some(Loading { unloaded, kept, account: Some(account), ..Loading::default() }))
+    }
+
+    /// The room of a surface without a budget: whatever is loaded, each tool with what it takes as it is declared now, and those that the rules
+    /// load as they are known here. So many that no budget has places for them are not looked at.
+    fn first_room<'a>(
+        &'a self,
+        catalog: &'a Catalog,
+        counting: &Counting<'a>,
+    ) -> Result<(Room<'a>, Vec<LoadedTool>), NoOtherBudget> {
+        let most = usize::try_from(MAX_LOADED).unwrap_or(usize::MAX);
+        let open = |_: &Traits| None;
+        let (mut account, mut kept) = (Account::default(), Vec::new());
+        for (at, entry) in self.merged_of(catalog, List::Loaded, &open, None, |_| true).enumerate() {
+            if at >= most {
+                return Err(NoOtherBudget::Crowd);
+            }
+            if self.asked(entry.tool_id()).is_none() {
+                account.put(entry.tool_id(), (counting.size)(entry), self.made.created_at);
+                kept.push(self.loaded(entry).0);
+            }
+        }
+        // Of these some may be hidden now, and are there again later.
+        for tool in &self.loads {
+            let amount = catalog.get(&tool.tool_id).map(counting.size).unwrap_or_default();
+            account.put(&tool.tool_id, amount, tool.loaded_at.unwrap_or(self.made.created_at));
+        }
+        let (asked, unloaded) = (BTreeSet::new(), Vec::new());
+        Ok((Room { surface: self, catalog, counting: *counting, account, asked, unloaded }, kept))
     }
 
     /// The same surface as if it had no budget: what its rules would load, they load.
@@ -164,14 +197,30 @@ impl LiveSurface {
     pub(in crate::surface) fn budget_record(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
         let account = self.account.as_ref()?;
         let free = self.without_budget();
-        // What the rules would load, and what went that they would not.
-        let by_rule =
-            free.counts(catalog, Shut::NOTHING).loaded.saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
         let gone = account.gone().iter().rev().filter_map(|id| catalog.get(id));
-        let gone = gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_)));
-        let gone: Vec<&CatalogEntry> = gone.filter(|entry| !free.loads_by_rule(entry)).collect();
-        let others = free.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
-        let others = others.filter(|entry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id()));
+        let mut gone: Vec<&CatalogEntry> =
+            gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_))).collect();
+        let (by_rule, others): (usize, Box<dyn Iterator<Item = &CatalogEntry>>) = match account.widened() {
+            // What the rules would load, and what went that they would not.
+            None => {
+                gone.retain(|entry| !free.loads_by_rule(entry));
+                let count = free.counts(catalog, Shut::NOTHING).loaded.saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
+                let others = free.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
+                let is_missing =
+                    |entry: &&CatalogEntry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id());
+                (count, Box::new(others.filter(is_missing)))
+            }
+            // Nothing that was there before is deferred for the budget as it is now; what came since is looked at one by one.
+            Some(at) => {
+                let came = catalog.declared_behind((at.saturating_add(1), None)).take(MAX_CAME);
+                let is_deferred = |entry: &&CatalogEntry| {
+                    !self.went_for_budget(entry.tool_id())
+                        && matches!(self.place(entry), Place::Deferred(Deferral::Budget))
+                };
+                let came: Vec<&CatalogEntry> = came.filter(is_deferred).collect();
+                (came.len(), Box::new(came.into_iter()))
+            }
+        };
         let named = gone.iter().copied().chain(others).take(MAX_NAMED.min(gone.len() + by_rule));
         let used = account.used();
         Some(SurfaceBudget {

@@ -88,14 +88,20 @@ impl LiveSurface {
             Judged::Deferred | Judged::Loaded { .. } if self.went_for_budget(id) => Place::Deferred(Deferral::Budget),
             Judged::Loaded { .. } if self.unloaded.contains(id) => Place::Deferred(Deferral::Discover),
             Judged::Deferred => Place::Deferred(Deferral::Discover),
-            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(entry),
             Judged::Loaded { .. } => Place::Deferred(Deferral::Discover),
         }
     }
 
     /// Where a tool is that the rules load: where there is a budget, only what is in `loads` is loaded.
-    fn by_rule(&self) -> Place<'_> {
-        if self.account.is_some() { Place::Deferred(Deferral::Budget) } else { Place::Loaded }
+    fn by_rule(&self, entry: &CatalogEntry) -> Place<'_> {
+        match &self.account {
+            None => Place::Loaded,
+            Some(account) if account.widened().is_some_and(|at| entry.since.created <= at) => {
+                Place::Deferred(Deferral::Discover)
+            }
+            Some(_) => Place::Deferred(Deferral::Budget),
+        }
     }
 
     /// Where the tool would be if the surface named it nowhere, and nobody had loaded or unloaded it.
@@ -105,7 +111,7 @@ impl LiveSurface {
             Judged::Hidden(why) => Place::Hidden(why),
             Judged::Waiting(provider) => Place::Deferred(Deferral::Provider(provider)),
             Judged::Deferred => Place::Deferred(Deferral::Discover),
-            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(),
+            Judged::Loaded { regardless } if regardless || self.had(entry) => self.by_rule(entry),
             Judged::Loaded { .. } => Place::Deferred(Deferral::Discover),
         }
     }

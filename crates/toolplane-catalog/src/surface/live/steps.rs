@@ -28,6 +28,9 @@ pub(super) struct Step {
     /// The tools it brought by what they are.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     selections: BTreeSet<Selection>,
+    /// It gave the surface a budget that had none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    first_budget: bool,
 }
 
 /// What a surface had of a tool.
@@ -59,7 +62,8 @@ pub(super) fn after(before: &LiveSurface, after: &Stored) -> Vec<Step> {
         };
         (id, had)
     });
-    let step = Step { number: after.changes, tools: tools.collect(), namespaces, selections };
+    let first_budget = before.account.is_none() && after.account.is_some();
+    let step = Step { number: after.changes, tools: tools.collect(), namespaces, selections, first_budget };
     let mut left = MAX_TOOLS;
     let newest_first = std::iter::once(&step).chain(before.steps.iter().rev());
     let mut kept: Vec<Step> = newest_first
@@ -120,7 +124,7 @@ impl LiveSurface {
             loads: loads.into_values().collect(),
             unloaded,
             added: Arc::new(added),
-            account: self.account.clone(),
+            account: self.account.clone().filter(|_| !undone.iter().any(|step| step.first_budget)),
             noted: self.noted,
             noted_above: self.noted_above.as_slice().to_vec(),
             steps: self.steps.iter().filter(|step| step.number <= changes).cloned().collect(),

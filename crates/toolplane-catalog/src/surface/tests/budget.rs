@@ -171,8 +171,54 @@ fn a_smaller_budget_unloads_and_a_larger_one_leaves_room() {
     let short = other(tokens(1)).unwrap_err();
     let shortage = Shortage { field: "max_schema_tokens", need: 2, free: 1, budget: 1 };
     assert_eq!(short, NoOtherBudget::Short(shortage), "what stays loaded has to fit");
-    let none = make(&catalog, &request());
-    assert!(matches!(none.indexed.within_other_budget(&catalog, tools(1), &COUNTING), Err(NoOtherBudget::Without)));
+}
+
+#[test]
+fn what_a_smaller_budget_deferred_is_not_said_to_be_deferred_for_a_larger_one() {
+    let mut catalog = catalog(&["one", "two", "three"].map(|name| of_words(name, 2)).into_iter().collect::<Vec<_>>());
+    let surface = make(&catalog, &SurfaceRequest { budget: tools(1), ..request() });
+    let (surface, _) = load_at(&surface, &catalog, &["two"], 2000, &[]);
+    assert_eq!((shown(&surface, &catalog).as_str(), used(&surface, &catalog).deferred), ("two | one three", 2));
+    let other = |surface: &Shown, catalog: &Catalog, budget| {
+        let loading = surface.indexed.within_other_budget(catalog, budget, &COUNTING).unwrap().unwrap();
+        Shown::of(surface.indexed.after_loading(&loading), catalog)
+    };
+    let larger = other(&surface, &catalog, tools(2));
+    assert_eq!((shown(&larger, &catalog).as_str(), used(&larger, &catalog).deferred), ("two | ", 0));
+    // What comes or goes from now on is deferred for the larger one.
+    register(&mut catalog, always("always"));
+    let (full, _) = load_at(&larger, &catalog, &["one", "three"], 3000, &[]);
+    assert_eq!((shown(&full, &catalog).as_str(), used(&full, &catalog).deferred), ("one three | always two", 2));
+    let smaller = other(&full, &catalog, tools(1));
+    assert_eq!(used(&smaller, &catalog).deferred, 3);
+    assert!(other(&smaller, &catalog, tools(9)).indexed.budget(&catalog).unwrap().deferred_tools.is_empty());
+}
+
+#[test]
+fn a_surface_without_a_budget_gets_one_and_is_what_it_was_before() {
+    let catalog = catalog(&["one", "two", "three"].map(|name| of_words(name, 2)).into_iter().collect::<Vec<_>>());
+    let request = SurfaceRequest { load: strings(&["two"]), ..request() };
+    let surface = make(&catalog, &request);
+    assert_eq!(names(&now(&surface.indexed, &catalog)).0.len(), 3);
+    let first = surface.indexed.within_other_budget(&catalog, tools(2), &COUNTING).unwrap().unwrap();
+    assert!(first.fresh.is_empty(), "nothing is loaded by that");
+    let after = Shown::of(surface.indexed.after_loading(&first), &catalog);
+    assert_eq!((shown(&after, &catalog).as_str(), gone(&first)), ("three two | one", vec!["one"]));
+    assert_eq!((used(&after, &catalog).tools, used(&after, &catalog).deferred), (2, 1));
+    // Who goes by a moment of before, or follows from there, is told of the difference alone.
+    let mut watcher = SurfaceWatcher::from_now(surface.indexed.clone().into(), &catalog);
+    let Progress::Part(part) = watcher.next(&after.indexed.clone().into(), &catalog, 9) else { panic!("it is told") };
+    let told: Vec<_> = part.tools.iter().map(|tool| (tool.name.as_str(), tool.for_budget)).collect();
+    assert_eq!(told, [("a.one", true)]);
+    // What has to stay has to fit, and no budget is none.
+    let short = surface.indexed.within_other_budget(&catalog, tokens(1), &COUNTING).unwrap_err();
+    assert!(matches!(short, NoOtherBudget::Short(Shortage { field: "max_schema_tokens", need: 2, .. })), "{short:?}");
+    assert!(surface.indexed.within_other_budget(&catalog, Budget::default(), &COUNTING).unwrap().is_none());
+    // As many as no budget has places for are not counted.
+    let many: Vec<Registration> = (0..1_001).map(|n| of_words(&format!("t{n}"), 1)).collect();
+    let crowd = super::catalog(&many);
+    let surface = make(&crowd, &SurfaceRequest { defer: DeferPolicy::None, ..super::request() });
+    assert_eq!(surface.indexed.within_other_budget(&crowd, tools(9), &COUNTING).unwrap_err(), NoOtherBudget::Crowd);
 }
 
 #[test]
@@ -216,7 +262,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 /// Everything that was promised of a surface at one moment.
 fn check(surface: &Shown, catalog: &Catalog) -> Result<(), TestCaseError> {
     let now = now(&surface.indexed, catalog);
-    let used = surface.indexed.budget(catalog).unwrap();
+    let Some(used) = surface.indexed.budget(catalog) else { return Ok(()) };
     let keeps = |had: u64, most: u64| most == 0 || had <= most;
     prop_assert!(keeps(used.tools, used.max_tools) && now.loaded_tools.len() as u64 <= used.tools, "{:?}", used);
     prop_assert!(keeps(used.schema_tokens, used.max_schema_tokens), "{:?}", used);
@@ -243,7 +289,7 @@ proptest! {
     fn what_is_loaded_never_exceeds_the_budget(
         before in prop::collection::vec(any_tool(), 0..10),
         request in any_request(),
-        budget in any_budget().prop_filter("one bound", |budget| !budget.is_none()),
+        budget in any_budget(),
         steps in prop::collection::vec(any_step(), 0..30),
     ) {
         let mut catalog = catalog(&[]);

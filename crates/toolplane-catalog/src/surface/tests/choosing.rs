@@ -48,6 +48,60 @@ fn a_choice_is_held_at_each_call() {
 }
 
 #[test]
+fn choices_by_which_nothing_is_called_are_told() {
+    let catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("b", "one")]);
+    let told = |choice: Value, policy: Value| {
+        let given = |value: Value| (!value.is_null()).then(|| JsonPayload::of(&value));
+        let request = SurfaceRequest {
+            namespaces: strings(&["a"]),
+            default_tool_choice: given(choice),
+            selection_policy: given(policy),
+            ..request()
+        };
+        let told = make(&catalog, &request).indexed.idle_choices(&catalog);
+        told.into_iter().map(|one| format!("{}: {}", one.field, one.message)).collect::<Vec<_>>()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(told(Value::Null, Value::Null), none);
+    assert_eq!(told(json!("none"), json!({ "allowed_tools": ["b.*"] })), none, "it is said that nothing is called");
+    assert_eq!(told(json!("a.one"), json!({ "denied_tools": ["a.two"], "require_moment": true })), none);
+    assert_eq!(told(Value::Null, json!({ "allowed_tools": ["a.*"], "denied_tools": ["a.two"] })), none);
+    assert_eq!(
+        told(Value::Null, json!({ "allowed_tools": ["a.one"], "denied_tools": ["a.one"] })),
+        ["selection_policy: lets no tool of this surface be called now"]
+    );
+    assert_eq!(
+        told(Value::Null, json!({ "allowed_tools": ["a.one", "b.one"], "denied_tools": ["c.*"] })),
+        [
+            "selection_policy.allowed_tools[1]: no tool of this surface fits `b.one` now",
+            "selection_policy.denied_tools[0]: no tool of this surface fits `c.*` now",
+        ]
+    );
+    assert_eq!(
+        told(json!("a.one"), json!({ "denied_tools": ["a.*"] })),
+        [
+            "default_tool_choice: nothing can be called: `a.one` is denied by `a.*` in `selection_policy.denied_tools` of this surface"
+        ]
+    );
+    assert_eq!(
+        told(json!("b.one"), Value::Null),
+        ["default_tool_choice: `b.one` is the only tool to be called, and this surface does not show it now"]
+    );
+}
+
+#[test]
+fn of_more_tools_than_are_looked_at_nothing_is_said() {
+    let many: Vec<Registration> = (0..2_100).map(|n| tool("a", &format!("t{n}"))).collect();
+    let catalog = catalog(&many);
+    let told = |patterns: usize| {
+        let denied: Vec<String> = (0..patterns).map(|n| format!("b.t{n}")).collect();
+        let policy = Some(JsonPayload::of(&json!({ "denied_tools": denied })));
+        make(&catalog, &SurfaceRequest { selection_policy: policy, ..request() }).indexed.idle_choices(&catalog).len()
+    };
+    assert_eq!((told(2), told(100)), (2, 0));
+}
+
+#[test]
 fn a_policy_is_read_whole_or_refused() {
     let policy =
         json!({ "allowed_tools": ["a.*"], "denied_tools": ["a.two"], "parallel_calls": false, "require_moment": true });

@@ -432,7 +432,7 @@ export interface ExtendSurfaceRequest {
   kinds: string[];
   /**
    * Another budget, instead of the one it has: the least used tools are unloaded until what is loaded fits. At least one bound must not be 0. A
-   * surface that was made without a budget gets none.
+   * surface that was made without a budget gets its first, unless it has more than 1,000 tools loaded.
    */
   budget: SurfaceBudget | undefined;
 }

@@ -1,0 +1,98 @@
+//! What a surface says about choosing that leads to no call: told when it is made, and never refused. What it is about may be yet to come.
+
+use toolplane_matching::fit::Fit;
+use toolplane_matching::tools::ToolPattern;
+use toolplane_records::ids::ToolId;
+use toolplane_records::tool_facts::ToolFacts;
+use toolplane_records::vocabulary::Behavior;
+
+use super::{Choosing, NotChosen, ToolChoice};
+use crate::catalog::Catalog;
+use crate::surface::{IndexedSurface, List, Unmatched};
+
+/// Most tools that are looked at. Where a surface shows more, nothing is said of what none of these fits.
+const MOST_TOOLS: usize = 10_000;
+/// Most questions whether a tool fits a pattern.
+const MOST_QUESTIONS: usize = 200_000;
+
+impl IndexedSurface {
+    /// What of its choices no tool that it shows now can be called by.
+    pub fn idle_choices(&self, catalog: &Catalog) -> Vec<Unmatched> {
+        let (choosing, chosen) = self.choosing();
+        let chosen = match (&choosing.choice, chosen.and_then(|id| catalog.get(id))) {
+            (ToolChoice::Tool(name), Some(entry)) => {
+                Some((name.as_str(), entry.tool.registration().tool_facts(), self.shows(entry)))
+            }
+            _ => None,
+        };
+        if let Some((name, tool, is_shown)) = chosen {
+            return choosing.idle_choice(name, &tool, is_shown).into_iter().collect();
+        }
+        if choosing.is_silent() || choosing.choice == ToolChoice::None {
+            return Vec::new();
+        }
+        let shown = self.tools(catalog, &|_| None, None);
+        let shown = shown.take_while(|tool| matches!(tool.position().list, List::Loaded | List::Deferred));
+        let facts = shown.filter_map(|tool| Some(catalog.get(tool.tool_id())?.tool.registration().tool_facts()));
+        choosing.idle_rules(facts)
+    }
+}
+
+impl Choosing {
+    /// The only tool to be called is not shown, or its surface does not let it be called.
+    fn idle_choice(&self, name: &str, tool: &ToolFacts, is_shown: bool) -> Option<Unmatched> {
+        let id: &ToolId = &tool.tool_id;
+        let message = match self.refuses(tool, Some(id), true) {
+            _ if !is_shown => format!("`{name}` is the only tool to be called, and this surface does not show it now"),
+            Some(why) => format!("nothing can be called: {}", NotChosen::message(&why, name)),
+            None => return None,
+        };
+        Some(told("default_tool_choice".to_owned(), message))
+    }
+
+    /// The patterns that none of these tools fits, and that none of them can be called.
+    fn idle_rules(&self, mut shown: impl Iterator<Item = ToolFacts>) -> Vec<Unmatched> {
+        let lists = [
+            ("allowed_tools", &self.rules.allowed, Behavior::Allow),
+            ("denied_tools", &self.rules.denied, Behavior::Deny),
+        ];
+        let patterns = self.rules.allowed.len() + self.rules.denied.len();
+        let most = MOST_TOOLS.min(MOST_QUESTIONS / patterns.max(1));
+        let mut idle: Vec<(String, &str, &ToolPattern, Behavior)> = Vec::with_capacity(patterns);
+        for (list, patterns, behavior) in lists {
+            let places = patterns.iter().enumerate().map(|(at, (text, pattern))| {
+                (format!("selection_policy.{list}[{at}]"), text.as_str(), pattern, behavior)
+            });
+            idle.extend(places);
+        }
+        let (mut seen, mut can_call) = (false, false);
+        for tool in shown.by_ref().take(most) {
+            seen = true;
+            can_call = can_call || self.refuses(&tool, None, true).is_none();
+            idle.retain(|(_, _, pattern, behavior)| match behavior {
+                Behavior::Allow => pattern.fit(Behavior::Allow, &tool) != Fit::Yes,
+                _ => pattern.fit(*behavior, &tool) == Fit::No,
+            });
+            if can_call && idle.is_empty() {
+                return Vec::new();
+            }
+        }
+        // Of a surface that shows nothing there is nothing to choose from, and of one that shows more nobody looked at all.
+        if !seen || shown.next().is_some() {
+            return Vec::new();
+        }
+        let mut warned: Vec<Unmatched> = idle
+            .into_iter()
+            .map(|(place, text, ..)| told(place, format!("no tool of this surface fits `{text}` now")))
+            .collect();
+        if !can_call {
+            let message = "lets no tool of this surface be called now".to_owned();
+            warned.push(told("selection_policy".to_owned(), message));
+        }
+        warned
+    }
+}
+
+fn told(field: String, message: String) -> Unmatched {
+    Unmatched { field, message, similar: Vec::new() }
+}
