@@ -2,6 +2,7 @@
 //! say the same are the same ([`canonical()`]).
 
 mod canonical;
+mod compact;
 mod parts;
 mod rewrite;
 
@@ -13,6 +14,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 pub use canonical::{canonical, canonical_number};
+pub use compact::compact;
 pub use parts::{elements, members};
 pub use rewrite::{NotJson, Rewrite, rewrite};
 

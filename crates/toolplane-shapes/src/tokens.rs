@@ -2,6 +2,7 @@
 //!
 //! Every vendor counts with a vocabulary of its own, some of which are not public; so this is an estimate, the same for all, and says so.
 
+use toolplane_records::json::compact;
 use toolplane_records::payload::JsonPayload;
 
 use crate::tool::NO_ARGUMENTS;
@@ -48,7 +49,9 @@ pub struct Told {
 
 /// What telling a model of a tool takes, whatever its vendor puts around it: its name, its description and the schema of its arguments.
 pub fn told(alias: &str, description: &str, schema: Option<&JsonPayload>) -> Told {
-    let parts = [alias, description, schema.map_or(NO_ARGUMENTS, JsonPayload::text)];
+    // As it is shown, whatever the file of the tool looks like.
+    let schema = schema.map_or_else(|| NO_ARGUMENTS.to_owned(), |schema| compact(schema.text()));
+    let parts = [alias, description, &schema];
     Told {
         tokens: parts.iter().map(|part| estimate(part)).sum(),
         bytes: parts.iter().map(|part| part.len() as u64).sum(),

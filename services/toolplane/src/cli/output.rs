@@ -27,7 +27,7 @@ pub(crate) use table::Table;
 pub(crate) use words::{age, bytes, duration, instant};
 
 use fold::{AGAIN, BAR, folded};
-use pretty::compact;
+use toolplane_records::json::compact;
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -8,6 +8,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::alias;
+use toolplane_records::json::compact;
 use tracing::warn;
 
 use crate::mcp::call::session_ref;
@@ -305,7 +306,8 @@ fn shown(name: &str, description: &str, schema: Option<&v1::JsonPayload>) -> Str
         _ => Bytes::from_static(b"{\"type\":\"object\"}"),
     };
     let (name, description) = (Value::from(name), Value::from(description));
-    format!(r#"{{"name":{name},"description":{description},"inputSchema":{}}}"#, String::from_utf8_lossy(&schema))
+    let schema = compact(&String::from_utf8_lossy(&schema));
+    format!(r#"{{"name":{name},"description":{description},"inputSchema":{schema}}}"#)
 }
 
 /// What a model is told of tools that were unloaded so that others fit; nothing where none were.
@@ -363,6 +365,17 @@ mod tests {
         let told = went(vec!["b", "a", "b"]).unwrap();
         assert_eq!(told["names"], json!(["a", "b"]));
         assert!(told["why"].as_str().unwrap().contains("`tool_load`"));
+    }
+
+    #[test]
+    fn a_schema_is_shown_without_the_indentation_of_its_file() {
+        let written = "{\n  \"type\": \"object\",\n  \"title\": \"a  b\",\n  \"maximum\": 1.50\n}";
+        let body = Some(Body::Inline(Bytes::from_static(written.as_bytes())));
+        let schema = v1::JsonPayload { body, ..Default::default() };
+        assert_eq!(
+            shown("a__b", "d", Some(&schema)),
+            r#"{"name":"a__b","description":"d","inputSchema":{"type":"object","title":"a  b","maximum":1.50}}"#
+        );
     }
 
     #[test]

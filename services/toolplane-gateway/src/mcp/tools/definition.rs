@@ -9,6 +9,7 @@ use tonic::Status;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::safety_fact::Fact;
+use toolplane_records::json::compact;
 
 use super::listing::Entry;
 use crate::mcp::version::Version;
@@ -98,12 +99,12 @@ impl Definition {
 
 fn text(payload: Option<&v1::JsonPayload>) -> Option<String> {
     match payload?.body.as_ref()? {
-        Body::Inline(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+        Body::Inline(bytes) => std::str::from_utf8(bytes).ok().map(compact),
         Body::Ref(_) => None,
     }
 }
 
-/// The schema as the protocol wants it: of an object. It stays as it was written where that is so already.
+/// The schema as the protocol wants it: of an object. Its values stay as they were written where that is so already.
 fn of_object(schema: Option<String>) -> String {
     let Some(schema) = schema else { return r#"{"type":"object"}"#.to_owned() };
     let Ok(Value::Object(mut parsed)) = serde_json::from_str::<Value>(&schema) else {

@@ -1,4 +1,4 @@
-//! Indenting JSON text, or putting it on one line, without changing a single value.
+//! Indenting JSON text without changing a single value.
 
 /// The same JSON value with line breaks and two spaces per level. Works on the text, so that numbers and strings stay as
 /// they were written; text that is not JSON comes back more or less as it was.
@@ -40,23 +40,6 @@ pub(crate) fn pretty(json: &str) -> String {
     out
 }
 
-/// The same JSON value on one line.
-pub(crate) fn compact(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let mut tokens = json.chars().peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            '"' => {
-                out.push('"');
-                copy_string(&mut tokens, &mut out);
-            }
-            space if space.is_ascii_whitespace() => {}
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 type Tokens<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 fn copy_string(tokens: &mut Tokens<'_>, out: &mut String) {
@@ -81,7 +64,9 @@ fn line_break(out: &mut String, depth: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{compact, pretty};
+    use toolplane_records::json::compact;
+
+    use super::pretty;
 
     #[track_caller]
     fn check(json: &str, expected: &str) {
@@ -95,11 +80,6 @@ mod tests {
     fn values_are_left_alone() {
         check(r#"{"n":18446744073709551617,"x":1.50e2}"#, "{\n  \"n\": 18446744073709551617,\n  \"x\": 1.50e2\n}");
         check(r#""a { b : \" , }""#, r#""a { b : \" , }""#);
-    }
-
-    #[test]
-    fn one_line_keeps_what_is_in_strings() {
-        assert_eq!(compact("{ \"a b\" :\n [1,\t\"\\\" c\"] }"), r#"{"a b":[1,"\" c"]}"#);
     }
 
     #[test]
