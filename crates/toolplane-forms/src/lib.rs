@@ -35,7 +35,7 @@ pub use view::{UnknownView, View};
 
 use acp::Terminals;
 use cloudevents::CloudEvent;
-use mcp::CallToolResult;
+use mcp::{CallToolResult, Door};
 
 /// A call, or a step of it, in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub fn of_call(view: View, story: &Story<'_>) -> Option<Formed> {
 
 fn of_result(view: View, story: &Story<'_>, result: &ToolResult) -> Option<Formed> {
     Some(match view {
-        View::Mcp => json(JSON, CallToolResult::of(result, story.kept).object().json()),
+        View::Mcp => json(JSON, CallToolResult::of(result, story.kept, Door::Finding).object().json()),
         View::OpenAiResponses => json(JSON, openai::responses(story, result).json()),
         View::OpenAiChat => json(JSON, openai::chat(story, result).json()),
         View::Anthropic => json(JSON, anthropic::tool_result(story, result).json()),

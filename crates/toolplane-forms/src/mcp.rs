@@ -31,13 +31,22 @@ pub struct CallToolResult {
     pub facts: Vec<(&'static str, JsonPayload)>,
 }
 
+/// What a client is offered beside the tools themselves, when it is told what to do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// `tool_search` and `tool_load`: not every tool is listed.
+    Finding,
+    /// Neither of them: the list has every tool.
+    Listing,
+}
+
 impl CallToolResult {
-    /// A result, with the bytes that are at hand.
-    pub fn of(result: &ToolResult, kept: &Kept) -> Self {
+    /// A result, with the bytes that are at hand, for a client of such a door.
+    pub fn of(result: &ToolResult, kept: &Kept, door: Door) -> Self {
         let mut content = contents(result, kept);
         let texts: Vec<&str> = result.content.iter().filter_map(|block| block.text()).collect();
         if let Some(error) = &result.error {
-            let explained = explained(error, |what| texts.iter().any(|text| text.contains(what)));
+            let explained = explained(error, door, |what| texts.iter().any(|text| text.contains(what)));
             if !explained.is_empty() {
                 content.push(Object::typed("text").with("text", &explained));
             }
@@ -85,7 +94,7 @@ fn facts(result: &ToolResult) -> Vec<(&'static str, JsonPayload)> {
 }
 
 /// What went wrong, in words a model can act on. What the contents have `said` already is not said again.
-fn explained(error: &ToolError, said: impl Fn(&str) -> bool) -> String {
+fn explained(error: &ToolError, door: Door, said: impl Fn(&str) -> bool) -> String {
     let code = Some(&error.error_code).filter(|code| !said(code) && !error.message.contains(code.as_str()));
     let message = Some(&error.message).filter(|message| !said(message));
     let first: Vec<&str> = [code, message].into_iter().flatten().map(String::as_str).collect();
@@ -98,7 +107,7 @@ fn explained(error: &ToolError, said: impl Fn(&str) -> bool) -> String {
     // The tool's own words, where it has any, know more than the registry.
     let own =
         error.recovery_suggestion.as_deref().filter(|own| *own != cure_of(&error.error_code, error.recoverability));
-    lines.extend(own.or(remedy::of(error)).map(|what| format!("What to do: {what}")));
+    lines.extend(own.or(remedy::of(error, door)).map(|what| format!("What to do: {what}")));
     lines.join("\n")
 }
 
@@ -113,7 +122,7 @@ mod tests {
     fn a_failure_says_what_to_do() {
         let mut error = ToolError::of(codes::SURFACE_UNKNOWN_TOOL, "no such tool");
         error.field_violations = vec![FieldViolation { field: "/a".to_owned(), description: "is required".to_owned() }];
-        let text = explained(&error, |_| false);
+        let text = explained(&error, Door::Finding, |_| false);
         assert!(text.starts_with("surface.unknown_tool: no such tool\n`/a` is required\nWhat to do: "), "{text}");
     }
 
@@ -121,7 +130,7 @@ mod tests {
     fn nothing_is_said_twice() {
         let error = |message: &str| ToolError::of(codes::EXEC_TIMEOUT, message);
         let first = |error: &ToolError, contents: &str| {
-            let text = explained(error, |what| contents.contains(what));
+            let text = explained(error, Door::Finding, |what| contents.contains(what));
             text.lines().next().unwrap_or_default().to_owned()
         };
         // The contents of a failure that has no others are its message and its code.

@@ -49,6 +49,19 @@ pub fn excerpt(text: &str, most: usize) -> String {
     }
 }
 
+/// As [`excerpt`], with the end of a long text too: what is left out is in its middle. Of an error the end often says what to do.
+pub fn both_ends(text: &str, most: usize) -> String {
+    let shown = line(text);
+    let count = shown.chars().count();
+    if count <= most {
+        return shown.into_owned();
+    }
+    let (head, tail) = (most.div_ceil(2), most / 2);
+    let head: String = shown.chars().take(head).collect();
+    let tail: String = shown.chars().skip(count - tail).collect();
+    format!("{} … {}", head.trim_end(), tail.trim_start())
+}
+
 /// A JSON text of the same value, safe for a terminal: what would act is written with the escapes of JSON, e.g. `\u202e`.
 pub fn json(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {

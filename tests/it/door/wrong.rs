@@ -59,7 +59,19 @@ async fn a_failed_call_speaks_of_this_door_and_says_nothing_twice() {
     let failed = client.call(&doors.url, 1, "conf__test_elicitation", json!({ "message": 5 })).await.last().await;
     let said = text(&failed);
     assert_eq!(said.matches("input.schema_violation").count(), 1, "{said}");
-    assert!(said.contains("`/message` must be of type") && said.contains("`tool_load` shows"), "{said}");
+    assert!(said.contains("`/message` must be of type") && said.contains("the list of tools has the input"), "{said}");
+    let missing: Value = client.call(&doors.url, 2, "conf__nothing", json!({})).await.last().await;
+    let said = missing["error"]["message"].as_str().unwrap();
+    assert!(!said.contains("tool_") && !said.contains("SearchTools"), "the list has every tool: {said}");
+}
+
+#[tokio::test]
+async fn a_door_that_does_not_list_every_tool_names_those_that_find_them() {
+    let doors = Doors::open(RULES, "list_at_most = 1").await;
+    let client = Client::new().begin(&doors.url).await;
+    let failed = client.call(&doors.url, 1, "conf__test_elicitation", json!({ "message": 5 })).await.last().await;
+    let said = text(&failed);
+    assert!(said.contains("`tool_load` shows"), "{said}");
     let missing: Value = client.call(&doors.url, 2, "conf__nothing", json!({})).await.last().await;
     let said = missing["error"]["message"].as_str().unwrap();
     assert!(said.contains("`tool_search` finds tools") && !said.contains("SearchTools"), "{said}");

@@ -5,15 +5,36 @@ use toolplane_records::codes::{self, Code};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::Recoverability;
 
-/// What to do; nothing where nobody knows.
-pub(super) fn of(error: &ToolError) -> Option<&'static str> {
+use super::Door;
+
+/// What to do; nothing where nobody knows. A tool that the server does not list is not named.
+pub(super) fn of(error: &ToolError, door: Door) -> Option<&'static str> {
     let code = Code::find(&error.error_code)?;
-    let words = match code {
-        codes::SURFACE_UNKNOWN_TOOL => "Use one of the similar names, or find tools with `tool_search`.",
-        codes::SURFACE_NOT_LOADED => "Load the tool with `tool_load`, then call it.",
-        codes::SURFACE_CHANGED => "Load the tool again with `tool_load`, and make the call for the schema it has now.",
-        codes::SURFACE_RETIRED => "Find the tool that replaces it with `tool_search`.",
-        codes::INPUT_SCHEMA => "Change the fields that are named; `tool_load` shows the input schema.",
+    let words = match (code, door) {
+        (codes::SURFACE_UNKNOWN_TOOL, Door::Finding) => {
+            "Use one of the similar names, or find tools with `tool_search`."
+        }
+        (codes::SURFACE_UNKNOWN_TOOL, Door::Listing) => "Use one of the similar names, or another tool of the list.",
+        (codes::SURFACE_NOT_LOADED, Door::Finding) => "Load the tool with `tool_load`, then call it.",
+        (codes::SURFACE_NOT_LOADED, Door::Listing) => "List the tools again, then call it by what the list says.",
+        (codes::SURFACE_CHANGED, Door::Finding) => {
+            "Load the tool again with `tool_load`, and make the call for the schema it has now."
+        }
+        (codes::SURFACE_CHANGED, Door::Listing) => {
+            "List the tools again, and make the call for the schema the tool has now."
+        }
+        (codes::SURFACE_RETIRED, Door::Finding) => "Find the tool that replaces it with `tool_search`.",
+        (codes::SURFACE_RETIRED, Door::Listing) => "Call another tool of the list.",
+        (codes::INPUT_SCHEMA, Door::Finding) => "Change the fields that are named; `tool_load` shows the input schema.",
+        (codes::INPUT_SCHEMA, Door::Listing) => {
+            "Change the fields that are named; the list of tools has the input schema."
+        }
+        (codes::SURFACE_NO_MOMENT, _) => {
+            "List the tools again, and name the moment of the list in the call (`toolplane/surface_moment` in `_meta` of both)."
+        }
+        (codes::SURFACE_LATER, _) => {
+            "List the tools again, and call by the moment of that list (`toolplane/surface_moment` in `_meta` of both)."
+        }
         _ => code.entry().cure,
     };
     let usual = code.of_call().1;
@@ -49,14 +70,16 @@ mod tests {
             codes::SURFACE_RETIRED,
             codes::INPUT_SCHEMA,
         ] {
-            let said = of(&error(code, code.of_call().1)).unwrap();
+            let said = of(&error(code, code.of_call().1), Door::Finding).unwrap();
             assert!(said.contains("`tool_") && !said.contains("toolplane ") && !said.contains("Tools`"), "{said}");
+            let said = of(&error(code, code.of_call().1), Door::Listing).unwrap();
+            assert!(!said.contains("`tool_") && !said.contains("toolplane ") && !said.contains("Tools`"), "{said}");
         }
     }
 
     #[test]
     fn what_to_do_is_what_the_error_advises() {
-        let said = |code, advice| of(&error(code, advice)).unwrap();
+        let said = |code, advice| of(&error(code, advice), Door::Listing).unwrap();
         let look = said(codes::OUTCOME_UNKNOWN, Recoverability::VerifyBeforeRetry);
         assert!(look.starts_with("Look whether"), "{look}");
         assert!(said(codes::OUTCOME_UNKNOWN, Recoverability::RetrySafe).starts_with("Make the call again"));
@@ -64,6 +87,6 @@ mod tests {
         assert!(stopped.starts_with("Look whether"), "{stopped}");
         let mut foreign = error(codes::OUTCOME_UNKNOWN, Recoverability::RetrySafe);
         foreign.error_code = "acme.own".to_owned();
-        assert_eq!(of(&foreign), None);
+        assert_eq!(of(&foreign, Door::Listing), None);
     }
 }

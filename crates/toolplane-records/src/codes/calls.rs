@@ -65,7 +65,7 @@ codes! {
         "The surface was made with `selection_policy.require_moment`, and the call names no moment.",
         "Read the surface, and name the moment it was read at (`surface_moment`, `toolplane invoke --moment`).";
     SURFACE_PARALLEL = "surface.parallel_calls", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
-        "calls of `<tool>` in this surface are made one after the other",
+        "send the batch with `max_parallel` 1, or the ordering policy `serial`: this surface takes calls, like that of `<tool>`, one after the other",
         "The surface was made with `selection_policy.parallel_calls` false, and the batch may run its calls beside each other.",
         "Send the batch with `max_parallel` 1 or the ordering policy `serial`, or make the calls one by one.";
     SURFACE_OUTSIDE = "surface.out_of_scope", Call(PolicyBlocked, ChangeArgumentsOrPolicy),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{excerpt, json, line, look_alikes, text};
+use super::{both_ends, excerpt, json, line, look_alikes, text};
 
 #[track_caller]
 fn check(given: &str, expected: &str) {
@@ -55,6 +55,8 @@ fn an_excerpt_is_short_and_says_so() {
     assert_eq!(excerpt("short", 5), "short");
     assert_eq!(excerpt("longer", 5), "longe…");
     assert_eq!(excerpt("a\n\u{202e}b", 100), "a\\n\\u{202e}b");
+    assert_eq!(both_ends("short", 5), "short");
+    assert_eq!(both_ends("what is long, and what to do", 15), "what is … t to do");
 }
 
 #[test]

@@ -7,5 +7,5 @@ mod listing;
 
 pub(crate) use builtin::{Builtin, arguments, failed, load, loaded_surface, search};
 pub(crate) use definition::Definitions;
-pub(crate) use list::list;
+pub(crate) use list::{door, list};
 pub(crate) use listing::Listings;

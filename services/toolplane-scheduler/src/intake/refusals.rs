@@ -27,9 +27,10 @@ pub(super) fn no_executor(name: &str) -> ToolError {
 
 /// The call is one of a batch that may run several at once, and its surface lets none do that.
 pub(super) fn not_beside_others(name: &str) -> ToolError {
+    // What to do comes first: lists of results show the beginning of a message.
     let message = format!(
-        "calls in this surface are made one after the other (`selection_policy.parallel_calls`), and the batch of `{name}` may run several at \
-         once: send it with `max_parallel` 1, or the ordering policy `serial`"
+        "send the batch with `max_parallel` 1, or the ordering policy `serial`: this surface takes calls, like that of `{name}`, one after \
+         the other (`selection_policy.parallel_calls`)"
     );
     let mut error = ToolError::of(codes::SURFACE_PARALLEL, message);
     error.side_effects = Some("none".to_owned());

@@ -30,13 +30,17 @@ pub(crate) enum Beside {
 /// failed.
 pub(crate) fn one_line(place: &str, tool: &str, result: &v1::ToolResult) -> String {
     const MOST: usize = 100;
+    // Its end often says what to do.
+    const MOST_OF_ERROR: usize = 160;
     let mark = if result.is_error { "✘" } else { "✔" };
     let said = match &result.error {
         Some(error) => error.message.as_str(),
         None => result.content.iter().find_map(text_of).unwrap_or_default(),
     };
     let mut lines = said.lines().filter(|line| !line.trim().is_empty());
-    let first = visible::excerpt(lines.next().unwrap_or_default().trim(), MOST);
+    let first = lines.next().unwrap_or_default().trim();
+    let first =
+        if result.error.is_some() { visible::both_ends(first, MOST_OF_ERROR) } else { visible::excerpt(first, MOST) };
     let more = if lines.next().is_some() { " …" } else { "" };
     format!("{place} {mark} {tool}  {}  {}  {first}{more}", result.status, result.invocation_id).trim_end().to_owned()
 }
@@ -244,9 +248,15 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         (R::DiscoverToolFirst, _) if error.error_code == "surface.not_selected" => {
             Some("call it in a surface that has it: `toolplane surface extend`, or `toolplane surface create`")
         }
-        (other, _) => next_step(other),
+        (other, _) => exact(error).or(next_step(other)),
     };
     effects.map(str::to_owned).into_iter().chain(step.map(|step| format!("what to do: {step}"))).collect()
+}
+
+/// What the error itself says to do, where that is more than its kind of advice says.
+fn exact(error: &v1::ToolError) -> Option<&str> {
+    let general = error.recoverability.parse().map(|advice| codes::cure_of("", advice)).unwrap_or_default();
+    error.recovery_suggestion.as_deref().filter(|said| !said.trim().is_empty() && *said != general)
 }
 
 fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
@@ -298,6 +308,11 @@ mod tests {
         result.is_error = true;
         result.error = Some(v1::ToolError { message: "no such file".to_owned(), ..Default::default() });
         assert_eq!(one_line("[3]", "a.b", &result), "[3] ✘ a.b  succeeded  inv_1  no such file");
+        let message = format!("the batch of `{}` is refused: send it alone", "x".repeat(500));
+        result.error = Some(v1::ToolError { message, ..Default::default() });
+        let line = one_line("[3]", "a.b", &result);
+        assert!(line.contains("the batch of `x") && line.ends_with("is refused: send it alone"), "{line}");
+        assert!(line.chars().count() < 200, "{line}");
     }
 
     #[test]
@@ -328,6 +343,25 @@ mod tests {
         );
         let expired = advice(&ended("approval.expired")).join("\n");
         assert!(expired.contains("repeat the call and have it approved"), "{expired}");
+    }
+
+    #[test]
+    fn what_the_error_itself_advises_stands_for_the_general_words() {
+        let ended = |code: codes::Code, suggestion: &str| {
+            let (_, advice) = code.of_call();
+            let error = toolplane_records::error::ToolError {
+                recovery_suggestion: Some(suggestion.to_owned()),
+                ..toolplane_records::error::ToolError::of(code, "no")
+            };
+            let general = codes::cure_of("", advice);
+            (super::advice(&(&error).into()).join("\n"), general)
+        };
+        let (said, general) = ended(codes::SURFACE_NO_MOMENT, "Name the moment.");
+        assert_eq!(said, "what to do: Name the moment.");
+        let (said, _) = ended(codes::SURFACE_NO_MOMENT, general);
+        assert_eq!(said, "what to do: change the arguments");
+        let (said, _) = ended(codes::SURFACE_RENAMED, "Call `files.fetch`.");
+        assert_eq!(said, "what to do: Call `files.fetch`.");
     }
 
     #[test]

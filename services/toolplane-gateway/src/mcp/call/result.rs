@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_forms::mcp::CallToolResult;
+use toolplane_forms::mcp::{CallToolResult, Door};
 use toolplane_forms::{Kept, View, wanted};
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
@@ -15,6 +15,7 @@ use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
 use crate::mcp::resources;
+use crate::mcp::tools::door;
 
 /// Largest structured content that is sent along.
 const STRUCTURED: u64 = 1 << 20;
@@ -27,7 +28,11 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
     if result.error.as_ref().is_some_and(|error| error.error_class_code() == v1::ErrorClass::UnknownTool) {
         let message = result.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
         let told = json!({ "invocation_id": id, "code": result.error.as_ref().map(|error| &error.error_code) });
-        return Err(Fault::params(format!("{message} (`tool_search` finds tools)")).with(told));
+        let message = match door(x).await {
+            Door::Finding => format!("{message} (`tool_search` finds tools)"),
+            Door::Listing => message,
+        };
+        return Err(Fault::params(message).with(told));
     }
     if result.status_code() == v1::ResultStatus::Canceled && was_let_go(x, id).await {
         // Nobody waits for this answer; where it is sent all the same, it says so.
@@ -42,7 +47,8 @@ pub(crate) async fn reply(x: &Exchange, begun: &Begun, result: &v1::ToolResult) 
             kept.add(payload, bytes);
         }
     }
-    let told = CallToolResult::of(&record, &kept);
+    let door = if record.error.is_some() { door(x).await } else { Door::Listing };
+    let told = CallToolResult::of(&record, &kept, door);
     let mut reply = Reply::new().raw("content", &toolplane_forms::object::array(&told.content));
     // Until 2025-11-25 it is an object or nothing.
     let fits = |json: &&str| x.client.version.has_any_output() || json.trim_start().starts_with('{');

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::Deserialize;
 use tonic::{Code, Status};
+use toolplane_forms::mcp::Door;
 
 use super::builtin::{Builtin, loaded_surface};
 use super::definition::Definition;
@@ -30,15 +31,14 @@ pub(crate) async fn list(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
     let after = cursor(params)?;
     let surface = x.front.surface();
     let listing = x.front.listings.now(&x.upstream, &surface).await?;
-    let most = usize::try_from(x.front.config.list_at_most).unwrap_or(usize::MAX);
-    let (loaded, deferred) = listing.counts();
+    let most = most(x);
+    let (loaded, _) = listing.counts();
     let shown: Vec<Entry> = match loaded <= most {
         true => listing.entries.iter().filter(|entry| entry.loaded).cloned().collect(),
         false => chosen(x, &listing, most).await?,
     };
-    let hidden = loaded > most || deferred > 0;
     let mut tools = match &after {
-        None => Builtin::listed(hidden).map(|builtin| builtin.write(x.client.version)).collect(),
+        None => Builtin::listed(hides(&listing, most)).map(|builtin| builtin.write(x.client.version)).collect(),
         Some(_) => Vec::new(),
     };
     let begin = after.map_or(0, |after| shown.partition_point(|entry| entry.name <= after));
@@ -52,6 +52,26 @@ pub(crate) async fn list(x: &Exchange, params: &Bytes) -> Result<Reply, Fault> {
     let reply = if let Some(next) = next { reply.value("nextCursor", &next) } else { reply };
     let reply = reply.meta(SURFACE_MOMENT, &listing.moment);
     Ok(reply.kept_for(KEPT_FOR, x.client.version))
+}
+
+/// Most tools that are listed without being asked for.
+fn most(x: &Exchange) -> usize {
+    usize::try_from(x.front.config.list_at_most).unwrap_or(usize::MAX)
+}
+
+/// Whether some tools are not listed.
+fn hides(listing: &Listing, most: usize) -> bool {
+    let (loaded, deferred) = listing.counts();
+    loaded > most || deferred > 0
+}
+
+/// What this client is offered beside the tools themselves. Where that is not known, it may be told of a tool it does not see, which
+/// answers all the same.
+pub(crate) async fn door(x: &Exchange) -> Door {
+    match x.front.listings.now(&x.upstream, &x.front.surface()).await {
+        Ok(listing) if !hides(&listing, most(x)) => Door::Listing,
+        _ => Door::Finding,
+    }
 }
 
 /// The name after which the list goes on.

@@ -59,6 +59,10 @@ pub(super) fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
     }
     let mut error = ToolError::of(code, message);
+    if let (Kind::Renamed, [now]) = (kind, answer.similar_names.as_slice()) {
+        let exact = format!("Call `{now}`, and read the surface again: it may have changed otherwise too.");
+        error.recovery_suggestion = Some(exact);
+    }
     error.next_steps = answer.similar_names;
     if code == codes::SURFACE_HIDDEN {
         (error.error_class, error.recoverability) = hidden_class(&answer.reason);

@@ -29,7 +29,8 @@ pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: 
     let mut lines = Vec::new();
     if let Some(error) = &result.error {
         if let Some(code) = Code::find(&error.error_code) {
-            lines.push(format!("{} ({})", code.entry().cure, code.place()));
+            let own = error.recovery_suggestion.as_deref().filter(|own| !own.trim().is_empty());
+            lines.push(format!("{} ({})", own.unwrap_or(code.entry().cure), code.place()));
         }
         if let Some(ms) = error.retry_after_ms {
             lines.push(format!("it may be tried again after {ms} ms"));
