@@ -46,6 +46,8 @@ export function newId(kind: string): string {
 
 /** The request of a call. @internal */
 export function toSpec(name: string, args: unknown, facts: CallFacts, surface: string): InvocationSpec {
+  // A call that was to be guarded goes not without.
+  if (facts.surfaceMoment === "") throw new TypeError("`surfaceMoment` is empty: leave it out, or give a moment");
   return InvocationSpec.fromPartial({
     surfaceId: facts.surface ?? surface,
     toolName: name,

@@ -15,7 +15,14 @@ import { asMessages, readCall, readCalls, writeAnswer } from "../../dist/loops/s
 import { PayloadSource } from "../../dist/read.js";
 import { Result } from "../../dist/result.js";
 import { backoff } from "../../dist/rpc.js";
+import { toSpec } from "../../dist/spec.js";
 import { toListed, toRegistration } from "../../dist/worker/registration.js";
+
+test("a call that was to be guarded by a moment does not go without one", () => {
+  assert.equal(toSpec("a.b", {}, { surfaceMoment: "1.7" }, "").surfaceMoment, "1.7");
+  assert.equal(toSpec("a.b", {}, {}, "").surfaceMoment, "");
+  assert.throws(() => toSpec("a.b", {}, { surfaceMoment: "" }, ""), /`surfaceMoment` is empty/);
+});
 
 test("integers of any size are written and read with all their digits", () => {
   const big = 12345678901234567890n;

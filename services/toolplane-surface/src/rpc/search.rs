@@ -199,8 +199,7 @@ impl Begin {
         if self.by_meaning == by_meaning {
             return Ok(self.after);
         }
-        let rule =
-            "is of a list in another order: the embedding model has come or gone since; ask for the first page again";
+        let rule = "is of a list in another order: what says what texts mean has come or gone since; ask for the first page again";
         Err(ApiError::invalid_argument("page_token", rule))
     }
 }

@@ -116,10 +116,8 @@ pub(crate) async fn search(
         out.note(&format!("provider `{}` is {}", one.provider_id, word(one.state().as_str_name(), "PROVIDER_STATE_")))?;
     }
     match result.meaning.as_str() {
-        "partial" => {
-            out.note("the embedding model has not read all tools yet: more may be found by what they mean later")?
-        }
-        "away" => out.note("the embedding model does not answer: found by words alone")?,
+        "partial" => out.note("not all tools are read for what they mean yet: more may be found by it later")?,
+        "away" => out.note("the model or endpoint that says what texts mean does not answer: found by words alone")?,
         _ => {}
     }
     if result.reranked == "away" {
