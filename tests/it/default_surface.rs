@@ -22,7 +22,7 @@ pub(crate) fn echo(namespace: &str, name: &str, schema: &str) -> v1::ToolRegistr
     tools::registration(&tool.to_string()).unwrap()
 }
 
-async fn register(clients: &Clients, tools: Vec<v1::ToolRegistration>) {
+pub(crate) async fn register(clients: &Clients, tools: Vec<v1::ToolRegistration>) {
     let request = v1::RegisterToolsRequest { tools, validate_only: false };
     clients.surfaces().register_tools(request).await.unwrap();
 }

@@ -34,6 +34,7 @@ mod large_outputs;
 mod locks;
 mod many;
 mod mcp;
+mod meaning;
 mod metrics;
 mod parked;
 mod path;

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::{Identity, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::rerank_service_server::{RerankService, RerankServiceServer};
 use toolplane_runtime::Config;
+use toolplane_testkit::redis::Certificates;
 use toolplane_testkit::{binary, polyglot};
 
 use crate::role::{Role, changed, tool};
@@ -29,11 +31,22 @@ struct Inner {
 
 impl Fake {
     async fn start() -> (Self, String) {
+        Self::listening(tonic::transport::Server::builder(), "http").await
+    }
+
+    /// The same over TLS.
+    async fn over_tls(files: &Certificates) -> (Self, String) {
+        let read = |file| std::fs::read(file).unwrap();
+        let identity = Identity::from_pem(read(&files.server_cert), read(&files.server_key));
+        let server = tonic::transport::Server::builder().tls_config(ServerTlsConfig::new().identity(identity));
+        Self::listening(server.unwrap(), "https").await
+    }
+
+    async fn listening(mut server: tonic::transport::Server, scheme: &str) -> (Self, String) {
         let fake = Self(Arc::new(Inner { asked: Mutex::default(), rule: Mutex::new(Box::new(backwards)) }));
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let service = RerankServiceServer::new(fake.clone());
-        let serving = tonic::transport::Server::builder().add_service(service);
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let serving = server.add_service(RerankServiceServer::new(fake.clone()));
         tokio::spawn(serving.serve_with_incoming(TcpListenerStream::new(listener)));
         (fake, url)
     }
@@ -157,6 +170,25 @@ async fn pages_go_on_in_the_order_of_the_first_one() {
     let role = Role::configured(&config).await;
     assert_eq!(all(&ask(&role, second).await), ["2", "1"]);
     assert_eq!(ask(&role, query("report", 2)).await.reranked, "");
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn over_tls_it_has_to_be_signed_by_the_authority_that_is_configured() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = Certificates::write(dir.path()).unwrap();
+    let (fake, url) = Fake::over_tls(&files).await;
+    let role = with_tools(&config(&dir.path().join("own"), &url, &format!("ca_file = {:?}\n", files.ca)), 3).await;
+    assert_eq!(ask(&role, query("report", 0)).await.reranked, "complete");
+    assert_eq!(fake.asked().len(), 1);
+    role.stop().await;
+    // Another authority has signed nothing of it.
+    let other = dir.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let ca = Certificates::write(&other).unwrap().ca;
+    let role = with_tools(&config(&dir.path().join("else"), &url, &format!("ca_file = {ca:?}\n")), 3).await;
+    assert_eq!(ask(&role, query("report", 0)).await.reranked, "away");
+    assert_eq!(fake.asked().len(), 1, "nothing was sent");
     role.stop().await;
 }
 
