@@ -8,7 +8,7 @@ use toolplane_records::vocabulary::Behavior;
 
 use super::{Choosing, NotChosen, ToolChoice};
 use crate::catalog::Catalog;
-use crate::surface::{IndexedSurface, List, Unmatched};
+use crate::surface::{IndexedSurface, List, Shut, Unmatched};
 
 /// Most tools that are looked at. Where a surface shows more, nothing is said of what none of these fits.
 const MOST_TOOLS: usize = 10_000;
@@ -31,7 +31,7 @@ impl IndexedSurface {
         if choosing.is_silent() || choosing.choice == ToolChoice::None {
             return Vec::new();
         }
-        let shown = self.tools(catalog, &|_| None, None);
+        let shown = self.tools(catalog, Shut::NOTHING, None);
         let shown = shown.take_while(|tool| matches!(tool.position().list, List::Loaded | List::Deferred));
         let facts = shown.filter_map(|tool| Some(catalog.get(tool.tool_id())?.tool.registration().tool_facts()));
         choosing.idle_rules(facts)

@@ -168,9 +168,8 @@ impl LiveSurface {
         counting: &Counting<'a>,
     ) -> Result<(Room<'a>, Vec<LoadedTool>), NoOtherBudget> {
         let most = usize::try_from(MAX_LOADED).unwrap_or(usize::MAX);
-        let open = |_: &Traits| None;
         let (mut account, mut kept) = (Account::default(), Vec::new());
-        for (at, entry) in self.merged_of(catalog, List::Loaded, &open, None, |_| true).enumerate() {
+        for (at, entry) in self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true).enumerate() {
             if at >= most {
                 return Err(NoOtherBudget::Crowd);
             }
@@ -204,7 +203,10 @@ impl LiveSurface {
             // What the rules would load, and what went that they would not.
             None => {
                 gone.retain(|entry| !free.loads_by_rule(entry));
-                let count = free.counts(catalog, Shut::NOTHING).loaded.saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
+                let count = free
+                    .counts(catalog, Shut::NOTHING)
+                    .loaded
+                    .saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
                 let others = free.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
                 let is_missing =
                     |entry: &&CatalogEntry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id());

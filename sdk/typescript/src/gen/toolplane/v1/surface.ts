@@ -110,7 +110,7 @@ export interface ToolSurface {
   outdated:
     | SurfaceOutdated
     | undefined;
-  /** What is loaded of its budget, and what was deferred for it; absent where it was made without one, and in lists of surfaces. */
+  /** What is loaded of its budget, and what was deferred for it; absent where it has none, and in lists of surfaces. */
   budget:
     | SurfaceBudgetUse
     | undefined;
