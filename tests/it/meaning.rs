@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::aws_lc_rs::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
@@ -29,7 +30,9 @@ impl Endpoint {
     async fn start(files: &Certificates) -> Self {
         let certificates = CertificateDer::pem_file_iter(&files.server_cert).unwrap().map(Result::unwrap).collect();
         let key = PrivateKeyDer::from_pem_file(&files.server_key).unwrap();
-        let config = ServerConfig::builder().with_no_client_auth().with_single_cert(certificates, key).unwrap();
+        let config =
+            ServerConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
+        let config = config.unwrap().with_no_client_auth().with_single_cert(certificates, key).unwrap();
         let (acceptor, asked) = (TlsAcceptor::from(Arc::new(config)), Arc::new(AtomicUsize::new(0)));
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let (port, counted) = (listener.local_addr().unwrap().port(), Arc::clone(&asked));
@@ -89,11 +92,7 @@ async fn more(connection: &mut TlsStream<TcpStream>, read: &mut Vec<u8>) -> Opti
 }
 
 async fn meaning(cluster: &Cluster) -> String {
-    let request = v1::SearchToolsRequest {
-        surface_id: "default".to_owned(),
-        query: "says it again".to_owned(),
-        ..Default::default()
-    };
+    let request = v1::SearchToolsRequest { query: "says it again".to_owned(), ..Default::default() };
     cluster.clients().surfaces().search_tools(request).await.unwrap().into_inner().result.unwrap().meaning
 }
 
