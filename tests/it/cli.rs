@@ -240,7 +240,8 @@ fn bounds_a_surface(shell: &Shell) {
     let child = shell.json(0, &["surface", "create", "--parent", parent])["surface_id"].clone();
     let child = child.as_str().unwrap();
     let shown = shell.says(0, &["surface", "show", child]);
-    let tools: Vec<&str> = shown.lines().skip(1).map(str::trim).collect();
+    let is_tool = |line: &&str| ["loaded", "deferred", "blocked", "excluded"].iter().any(|list| line.starts_with(list));
+    let tools: Vec<&str> = shown.lines().map(str::trim).filter(is_tool).collect();
     assert_eq!(tools, ["loaded    native.echo"], "{shown}");
     assert!(shown.lines().next().unwrap().ends_with(&format!("  within {parent}")), "{shown}");
     let refused = shell.complains(1, &["invoke", "text.word_count", "--surface", child, "-i", r#"{"text":"a"}"#]);

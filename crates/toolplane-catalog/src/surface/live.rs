@@ -9,6 +9,7 @@ mod judge;
 mod lists;
 mod record;
 mod steps;
+mod stored;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(crate) use self::judge::Deferral;
 pub(super) use self::judge::Place;
 pub use self::record::select;
 use self::steps::Step;
+pub(super) use self::stored::is_form;
+use self::stored::{FORM, Stored};
 use super::budget::{Account, Unloaded};
 use super::choosing::{Choosing, ToolChoice};
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
@@ -106,63 +109,6 @@ pub struct LiveSurface {
     noted_above: Above,
     /// The surface it is within, where that is at hand; never stored with it.
     above: Option<Arc<IndexedSurface>>,
-}
-
-/// A surface as it is stored.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    /// Tells this form from the one of older versions, a copy of all tools.
-    form: u32,
-    made: Arc<Made>,
-    changes: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    loads: Vec<LoadedTool>,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    unloaded: BTreeSet<ToolId>,
-    #[serde(default, skip_serializing_if = "nothing")]
-    added: Arc<Added>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    account: Option<Account>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<Step>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    noted: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    noted_above: Vec<u64>,
-}
-
-fn nothing(added: &Arc<Added>) -> bool {
-    added.is_empty()
-}
-
-/// The number of the stored form.
-const FORM: u32 = 2;
-/// The same of a surface within another one. Versions that do not know of those cannot read it, and so do not show what it must not show.
-const FORM_WITHIN: u32 = 3;
-
-/// Whether a number is one of a surface that follows the catalog.
-pub(super) fn is_form(form: u32) -> bool {
-    [FORM, FORM_WITHIN].contains(&form)
-}
-
-impl From<Stored> for LiveSurface {
-    fn from(stored: Stored) -> Self {
-        let Stored { form: _, made, changes, loads, unloaded, added, account, steps, noted, noted_above } = stored;
-        let noted_above = noted_above.into_iter().collect();
-        let selection = Arc::new(made.request.selection());
-        let places = loads.iter().enumerate().map(|(at, tool)| (tool.tool_id.clone(), at)).collect();
-        let above = None;
-        Self { made, selection, loads, places, unloaded, added, account, changes, steps, noted, noted_above, above }
-    }
-}
-
-impl From<LiveSurface> for Stored {
-    fn from(surface: LiveSurface) -> Self {
-        let LiveSurface { made, loads, unloaded, added, account, changes, steps, noted, noted_above, .. } = surface;
-        let noted_above = noted_above.as_slice().to_vec();
-        let form = if made.parent.is_some() { FORM_WITHIN } else { FORM };
-        Self { form, made, changes, loads, unloaded, added, account, steps, noted, noted_above }
-    }
 }
 
 impl LiveSurface {

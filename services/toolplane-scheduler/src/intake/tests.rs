@@ -249,8 +249,8 @@ fn a_call_is_held_to_the_scopes_of_all_surfaces_above_its_own() {
         assess::against(&terms, &call).map(|error| error.message)
     };
     assert_eq!(message(&["task:a", "workspace:a"]), None);
-    for (refs, id) in [(&["task:a"][..], "surf_p"), (&["workspace:a"], "surf_q"), (&[], "surf_p")] {
-        let message = message(refs).unwrap();
+    for (refs, id) in [(vec!["task:a"], "surf_p"), (vec!["workspace:a"], "surf_q"), (vec![], "surf_p")] {
+        let message = message(&refs).unwrap();
         assert!(message.contains(&format!("(says the surface `{id}`, which this one is within)")), "{message}");
     }
 }

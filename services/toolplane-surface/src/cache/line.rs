@@ -46,16 +46,15 @@ impl Cache {
         lowest.ok_or_else(|| not_there(id, id))
     }
 
-    /// The surface, also where one that it is within is not there any more: then it is nowhere in memory, and shows nothing.
+    /// The surface, also where one that it is within is not there any more or cannot be read: then it is nowhere in memory, and shows nothing.
     pub(crate) async fn get_even_orphaned(
         &self,
         store: &dyn Store,
         tenant: &TenantId,
         id: &SurfaceId,
     ) -> Result<Arc<Held>, ApiError> {
-        match self.get(store, tenant, id).await {
-            Err(gone) if error::is_parent_gone(&gone) => {}
-            found => return found,
+        if let Ok(held) = self.get(store, tenant, id).await {
+            return Ok(held);
         }
         let (surface, version) = read(store, tenant, id).await?.ok_or_else(|| not_there(id, id))?;
         Ok(Arc::new(Held::at(surface, version, None)))

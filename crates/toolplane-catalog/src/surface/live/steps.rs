@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::LoadedTool;
 
-use super::{LiveSurface, Stored};
+use super::LiveSurface;
+use super::stored::{FORM, Stored};
 use crate::surface::extend::Added;
 use crate::surface::selection::Selection;
 
@@ -118,7 +119,7 @@ impl LiveSurface {
             }
         }
         Self::from(Stored {
-            form: super::FORM,
+            form: FORM,
             made: Arc::clone(&self.made),
             changes,
             loads: loads.into_values().collect(),
