@@ -166,6 +166,7 @@ const _: () = assert!(WORDS.len() <= 1 << NUMBER_BITS);
 static NAMED: [AtomicU64; NAMES] = [const { AtomicU64::new(0) }; NAMES];
 
 /// The number of a name that is a word, as [`number`] says it, and sooner the next time.
+#[inline]
 pub(super) fn number_of_name(name: &'static str) -> Option<u16> {
     let (address, length) = (name.as_ptr().addr() as u64, name.len() as u64);
     let key = address << (LENGTH_BITS + NUMBER_BITS) | length;

@@ -12,6 +12,8 @@ use super::words;
 
 /// Texts and bytes shorter than this are not looked for among earlier ones.
 const WORTH_REPEATING: usize = 8;
+/// The most bytes of a number of 64 bits.
+const LONGEST_VARINT: usize = 10;
 /// Texts longer than this are no words.
 const LONGEST_WORD: usize = 40;
 
@@ -33,12 +35,28 @@ impl<'a> Writer<'a> {
         Self { start: out.len(), out, seen }
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
+    /// Most numbers take a byte or two; the others are put together first, so that there is one look for room.
+    #[inline]
+    fn varint(&mut self, value: u64) {
+        match value {
+            0..0x80 => self.out.push(value as u8),
+            0x80..0x4000 => self.out.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]),
+            _ => self.long_varint(value),
         }
-        self.out.push(value as u8);
+    }
+
+    fn long_varint(&mut self, mut value: u64) {
+        let (mut bytes, mut length) = ([0; LONGEST_VARINT], 0);
+        for byte in &mut bytes {
+            length += 1;
+            *byte = value as u8 | 0x80;
+            value >>= 7;
+            if value == 0 {
+                *byte &= 0x7f;
+                break;
+            }
+        }
+        self.out.extend_from_slice(&bytes[..length]);
     }
 
     fn uint(&mut self, value: u64) {
@@ -109,6 +127,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The key of a field or a variant.
+    #[inline]
     fn name(&mut self, name: &'static str) {
         match words::number_of_name(name) {
             Some(word) => self.varint(KEY_WORDS + u64::from(word)),
