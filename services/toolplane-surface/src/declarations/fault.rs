@@ -14,6 +14,9 @@ const TAGS: [&str; 5] = ["type", "transport", "kind", "in", "from"];
 pub(crate) fn place(text: &str) -> String {
     let Ok(given) = serde_json::from_str::<Value>(text) else { return String::new() };
     let Some(fault) = fault_of(given.clone()) else { return String::new() };
+    if let Some(field) = fault.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+        return lacking(&given, field, &fault).map(|place| told(&place)).unwrap_or_default();
+    }
     let mut place = Vec::new();
     while let Some(step) = inward(&given, &place, &fault) {
         place.push(step);
@@ -25,16 +28,40 @@ fn fault_of(value: Value) -> Option<String> {
     serde_json::from_value::<Registration>(value).err().map(|error| error.to_string())
 }
 
+/// The object that lacks a field: were it there, something else would be said, or nothing.
+fn lacking(given: &Value, field: &str, fault: &str) -> Option<Vec<Step>> {
+    let mut open: Vec<Vec<Step>> = vec![Vec::new()];
+    for _ in 0..MOST {
+        let place = open.pop()?;
+        let value = at(given, &place)?;
+        if value.is_object() {
+            let mut other = given.clone();
+            if let Value::Object(members) = at_mut(&mut other, &place)? {
+                members.insert(field.to_owned(), Value::Null);
+            }
+            if fault_of(other).as_deref() != Some(fault) {
+                return Some(place);
+            }
+        }
+        let inner = steps_of(value).into_iter().map(|step| [place.as_slice(), &[step]].concat());
+        open.extend(inner.rev());
+    }
+    None
+}
+
+fn steps_of(value: &Value) -> Vec<Step> {
+    match value {
+        Value::Object(members) if members.len() <= MOST => members.keys().cloned().map(Step::Field).collect(),
+        Value::Array(elements) if elements.len() <= MOST => (0..elements.len()).map(Step::Element).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// The step from `place` to what is at fault: what was wrong is no longer said without it. Of what has to be there something else is said
 /// then, so it comes second, and last what says which kind of object it is, without which nothing of it is looked at.
 fn inward(given: &Value, place: &[Step], fault: &str) -> Option<Step> {
     let value = at(given, place)?;
-    let steps: Vec<Step> = match value {
-        Value::Object(members) if members.len() <= MOST => members.keys().cloned().map(Step::Field).collect(),
-        Value::Array(elements) if elements.len() <= MOST => (0..elements.len()).map(Step::Element).collect(),
-        _ => return None,
-    };
-    let blamed = steps.into_iter().filter_map(|step| {
+    let blamed = steps_of(value).into_iter().filter_map(|step| {
         let without = fault_of(without(given, place, &step)?);
         if without.as_deref() == Some(fault) {
             return None;
@@ -71,12 +98,16 @@ fn at<'v>(value: &'v Value, place: &[Step]) -> Option<&'v Value> {
     })
 }
 
-fn without(given: &Value, place: &[Step], step: &Step) -> Option<Value> {
-    let mut rest = given.clone();
-    let inner = place.iter().try_fold(&mut rest, |value, step| match step {
+fn at_mut<'v>(value: &'v mut Value, place: &[Step]) -> Option<&'v mut Value> {
+    place.iter().try_fold(value, |value, step| match step {
         Step::Field(name) => value.get_mut(name),
         Step::Element(index) => value.get_mut(index),
-    })?;
+    })
+}
+
+fn without(given: &Value, place: &[Step], step: &Step) -> Option<Value> {
+    let mut rest = given.clone();
+    let inner = at_mut(&mut rest, place)?;
     match (step, inner) {
         (Step::Field(name), Value::Object(members)) => drop(members.shift_remove(name)),
         (Step::Element(index), Value::Array(elements)) if *index < elements.len() => drop(elements.remove(*index)),
