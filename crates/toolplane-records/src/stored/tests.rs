@@ -206,23 +206,3 @@ fn stored_bytes() {
         assert_eq!(read::<Invocation>(&stored(&record)).unwrap(), record);
     });
 }
-
-#[test]
-fn a_name_has_its_number_however_often_it_is_asked_for() {
-    static TEXT: &str = "status_transitions";
-    for _ in 0..2 {
-        for word in words::WORDS {
-            assert_eq!(words::number_of_name(word), words::number(word), "{word}");
-        }
-        // Parts of one text begin at one address, and others end there.
-        for end in 0..=TEXT.len() {
-            for part in [&TEXT[..end], &TEXT[end..]] {
-                assert_eq!(words::number_of_name(part), words::number(part), "{part}");
-            }
-        }
-    }
-    assert_eq!(
-        words::number_of_name("a name that is no word, and longer than any of those that are kept by their address"),
-        None
-    );
-}

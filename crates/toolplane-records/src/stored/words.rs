@@ -2,8 +2,6 @@
 //!
 //! A number is for ever: words are added at the end, and none is changed or removed. The first ones take a single byte.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 /// Texts by their number.
 #[rustfmt::skip]
 pub(super) const WORDS: &[&str] = &[
@@ -151,37 +149,6 @@ pub(super) fn number(text: &str) -> Option<u16> {
         }
         place = (place + 1) % PLACES;
     }
-}
-
-/// Places of the table of names that were looked up.
-const NAMES: usize = 2048;
-/// How many bits of an entry are the length of its name, and how many its number.
-const LENGTH_BITS: u32 = 6;
-const NUMBER_BITS: u32 = 10;
-const NUMBER_MASK: u64 = ((1 << NUMBER_BITS) - 1) << LENGTH_BITS;
-const _: () = assert!(WORDS.len() <= 1 << NUMBER_BITS);
-
-/// Names that were looked up, each where its address says: address, number and length in one. What the program itself names stays
-/// where it is, so an address and a length are a name; the same few hundred are asked for again and again.
-static NAMED: [AtomicU64; NAMES] = [const { AtomicU64::new(0) }; NAMES];
-
-/// The number of a name that is a word, as [`number`] says it, and sooner the next time.
-#[inline]
-pub(super) fn number_of_name(name: &'static str) -> Option<u16> {
-    let (address, length) = (name.as_ptr().addr() as u64, name.len() as u64);
-    let key = address << (LENGTH_BITS + NUMBER_BITS) | length;
-    if key >> (LENGTH_BITS + NUMBER_BITS) != address || length >> LENGTH_BITS != 0 {
-        return number(name);
-    }
-    let place = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - NAMES.ilog2());
-    let entry = &NAMED[place as usize];
-    let known = entry.load(Ordering::Relaxed);
-    if known & !NUMBER_MASK == key {
-        return Some(((known & NUMBER_MASK) >> LENGTH_BITS) as u16);
-    }
-    let number = number(name)?;
-    entry.store(key | u64::from(number) << LENGTH_BITS, Ordering::Relaxed);
-    Some(number)
 }
 
 /// The word of a number.

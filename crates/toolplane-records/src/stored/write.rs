@@ -12,8 +12,6 @@ use super::words;
 
 /// Texts and bytes shorter than this are not looked for among earlier ones.
 const WORTH_REPEATING: usize = 8;
-/// The most bytes of a number of 64 bits.
-const LONGEST_VARINT: usize = 10;
 /// Texts longer than this are no words.
 const LONGEST_WORD: usize = 40;
 
@@ -35,7 +33,7 @@ impl<'a> Writer<'a> {
         Self { start: out.len(), out, seen }
     }
 
-    /// Most numbers take a byte or two; the others are put together first, so that there is one look for room.
+    /// Most numbers take a byte or two.
     #[inline]
     fn varint(&mut self, value: u64) {
         match value {
@@ -46,17 +44,11 @@ impl<'a> Writer<'a> {
     }
 
     fn long_varint(&mut self, mut value: u64) {
-        let (mut bytes, mut length) = ([0; LONGEST_VARINT], 0);
-        for byte in &mut bytes {
-            length += 1;
-            *byte = value as u8 | 0x80;
+        while value >= 0x80 {
+            self.out.push(value as u8 | 0x80);
             value >>= 7;
-            if value == 0 {
-                *byte &= 0x7f;
-                break;
-            }
         }
-        self.out.extend_from_slice(&bytes[..length]);
+        self.out.push(value as u8);
     }
 
     fn uint(&mut self, value: u64) {
@@ -122,34 +114,23 @@ impl<'a> Writer<'a> {
     fn key(&mut self, key: &str) {
         match words::number(key) {
             Some(word) => self.varint(KEY_WORDS + u64::from(word)),
-            None => self.literal(key),
+            None => {
+                self.varint(KEY_LITERAL);
+                self.varint(key.len() as u64);
+                self.out.extend_from_slice(key.as_bytes());
+            }
         }
     }
 
-    /// The key of a field or a variant.
-    #[inline]
-    fn name(&mut self, name: &'static str) {
-        match words::number_of_name(name) {
-            Some(word) => self.varint(KEY_WORDS + u64::from(word)),
-            None => self.literal(name),
-        }
-    }
-
-    fn literal(&mut self, key: &str) {
-        self.varint(KEY_LITERAL);
-        self.varint(key.len() as u64);
-        self.out.extend_from_slice(key.as_bytes());
-    }
-
-    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), StoredError> {
-        self.name(key);
+    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), StoredError> {
+        self.key(key);
         value.serialize(self)
     }
 
     /// A variant with something in it: a map of that one key.
-    fn variant(&mut self, variant: &'static str) {
+    fn variant(&mut self, variant: &str) {
         self.out.push(MAP);
-        self.name(variant);
+        self.key(variant);
     }
 }
 
@@ -271,11 +252,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), StoredError> {
-        match words::number_of_name(variant) {
-            Some(word) => self.word(word),
-            None => self.text(variant),
-        }
-        Ok(())
+        self.serialize_str(variant)
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), StoredError> {
