@@ -207,7 +207,7 @@ fn a_surface_without_a_budget_gets_one_and_is_what_it_was_before() {
     assert_eq!((used(&after, &catalog).tools, used(&after, &catalog).deferred), (2, 1));
     // Who goes by a moment of before, or follows from there, is told of the difference alone.
     let mut watcher = SurfaceWatcher::from_now(surface.indexed.clone().into(), &catalog);
-    let Progress::Part(part) = watcher.next(&after.indexed.clone().into(), &catalog, 9) else { panic!("it is told") };
+    let Progress::Part(part) = watcher.next(&after.indexed.into(), &catalog, 9) else { panic!("it is told") };
     let told: Vec<_> = part.tools.iter().map(|tool| (tool.name.as_str(), tool.for_budget)).collect();
     assert_eq!(told, [("a.one", true)]);
     // What has to stay has to fit, and no budget is none.
