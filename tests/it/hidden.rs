@@ -144,24 +144,38 @@ async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
     let request =
         v1::SearchToolsRequest { surface_id: surface_id.clone(), query: "kept".to_owned(), ..Default::default() };
     let found = clients.surfaces().search_tools(request).await.unwrap().into_inner().result.unwrap();
-    let state = |name: &str| found.found.iter().find(|found| found.name == name).unwrap().loading_state();
-    assert_eq!(state("kept.open"), v1::LoadingState::Discoverable);
-    assert_eq!(state("kept.shut"), v1::LoadingState::Unavailable);
+    assert_eq!(found.found.iter().map(|found| &*found.name).collect::<Vec<_>>(), ["kept.open"]);
+    let query = "select:kept.shut".to_owned();
+    let request = v1::SearchToolsRequest { surface_id: surface_id.clone(), query, ..Default::default() };
+    let selected = clients.surfaces().search_tools(request).await.unwrap().into_inner().result.unwrap();
+    let [hidden] = <[_; 1]>::try_from(selected.refs).unwrap();
+    assert!(hidden.reason.contains(&why) && selected.found.is_empty(), "{hidden:?}");
 
     let [Outcome::Failure(failure)] = load("kept.shut").await else { panic!("it is loaded") };
     assert_eq!((failure.kind(), failure.reason.as_str()), (v1::NotCallableKind::Blocked, "policy_blocked"));
-    assert_eq!((failure.message, failure.error.unwrap().error_code), (why, "permission.denied".to_owned()));
+    assert_eq!((failure.message, failure.error.unwrap().error_code), (why.clone(), "permission.denied".to_owned()));
     let [Outcome::Loaded(_)] = load("kept.open").await else { panic!("it is not loaded") };
 
-    // A call is decided about all the same, and the decision is kept.
-    let spec = v1::InvocationSpec {
-        tool_name: "kept.shut".to_owned(),
-        model_input: Some(payload("{}")),
+    // A call of what is loaded is decided about all the same, and the decision is kept; to load another one is no advice.
+    for (surface_id, is_decided) in [(String::new(), true), (surface_id.clone(), false)] {
+        let spec = v1::InvocationSpec {
+            surface_id,
+            tool_name: "kept.shut".to_owned(),
+            model_input: Some(payload("{}")),
+            ..Default::default()
+        };
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
+        let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+        let error = result.error.unwrap();
+        assert_eq!((&*error.error_code, error.message == why), ("permission.denied", !is_decided), "{}", error.message);
+    }
+    let choice = v1::CreateSurfaceRequest {
+        default_tool_choice: Some(payload(r#"{"tool":"kept.shut"}"#)),
+        namespaces: vec!["kept".to_owned()],
         ..Default::default()
     };
-    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
-    let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
-    assert_eq!(result.error.unwrap().error_code, "permission.denied");
+    let warned = clients.surfaces().create_surface(choice).await.unwrap().into_inner().warnings;
+    assert_eq!(warned.iter().map(|warning| &*warning.field).collect::<Vec<_>>(), ["default_tool_choice"]);
 
     let revoked = v1::RevokeRuleRequest { rule_id: rule, ..Default::default() };
     clients.permissions().revoke_rule(revoked).await.unwrap();

@@ -202,6 +202,12 @@ impl Registry {
                 let waiting = self.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
                 Ok((Meaning::Refused(waiting.unwrap_or(refusal)), false))
             }
+            Meaning::Refused(refusal) if matches!(refusal.kind, RefusalKind::NotLoaded | RefusalKind::Changed) => {
+                // To load it, which would have to be done first, is refused as well.
+                let denied = refusal.tool_id.as_ref().and_then(|id| Some((id.clone(), self.denial(tenant, id)?)));
+                let denied = denied.map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
+                Ok((Meaning::Refused(denied.unwrap_or(refusal)), false))
+            }
             refused => Ok((refused, false)),
         }
     }
@@ -217,10 +223,12 @@ impl Registry {
         let now = self.now().await?;
         let view = held.view();
         // Whoever changes tools does not wait for the search.
+        let owner = self.tenant(tenant);
+        let denied;
         let (seen, index) = {
-            let owner = self.tenant(tenant);
             let catalog = owner.catalog.read();
-            (Seen::of(view.indexed(), &catalog), catalog.index().snapshot())
+            denied = owner.denied();
+            (Seen::of(view.indexed(), &catalog, &denied), catalog.index().snapshot())
         };
         let answer = search(&seen, &index, question);
         let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;

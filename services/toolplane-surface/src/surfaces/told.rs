@@ -56,7 +56,8 @@ impl Registry {
     /// What a surface says about choosing by which nothing can be called now.
     pub(crate) fn idle_choices(&self, tenant: &TenantId, surface: &IndexedSurface) -> Vec<Unmatched> {
         let owner = self.tenant(tenant);
-        surface.idle_choices(&owner.catalog.read())
+        let (catalog, denied) = (owner.catalog.read(), owner.denied());
+        surface.idle_choices(&catalog, Shut { by_traits: &|traits| self.shut(traits), denied: &denied })
     }
 
     /// What a pinned surface misses.

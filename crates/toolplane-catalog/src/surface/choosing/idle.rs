@@ -16,12 +16,12 @@ const MOST_TOOLS: usize = 10_000;
 const MOST_QUESTIONS: usize = 200_000;
 
 impl IndexedSurface {
-    /// What of its choices no tool that it shows now can be called by.
-    pub fn idle_choices(&self, catalog: &Catalog) -> Vec<Unmatched> {
+    /// What of its choices no tool that it shows now can be called by; what is shut is not shown.
+    pub fn idle_choices(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<Unmatched> {
         let (choosing, chosen) = self.choosing();
         let chosen = match (&choosing.choice, chosen.and_then(|id| catalog.get(id))) {
             (ToolChoice::Tool(name), Some(entry)) => {
-                Some((name.as_str(), entry.tool.registration().tool_facts(), self.shows(entry)))
+                Some((name.as_str(), entry.tool.registration().tool_facts(), self.shows(entry) && !shut.is_shut(entry)))
             }
             _ => None,
         };
@@ -31,7 +31,7 @@ impl IndexedSurface {
         if choosing.is_silent() || choosing.choice == ToolChoice::None {
             return Vec::new();
         }
-        let shown = self.tools(catalog, Shut::NOTHING, None);
+        let shown = self.tools(catalog, shut, None);
         let shown = shown.take_while(|tool| matches!(tool.position().list, List::Loaded | List::Deferred));
         let facts = shown.filter_map(|tool| Some(catalog.get(tool.tool_id())?.tool.registration().tool_facts()));
         choosing.idle_rules(facts)

@@ -58,7 +58,7 @@ fn choices_by_which_nothing_is_called_are_told() {
             selection_policy: given(policy),
             ..request()
         };
-        let told = make(&catalog, &request).indexed.idle_choices(&catalog);
+        let told = make(&catalog, &request).indexed.idle_choices(&catalog, Shut::NOTHING);
         told.into_iter().map(|one| format!("{}: {}", one.field, one.message)).collect::<Vec<_>>()
     };
     let none: [&str; 0] = [];
@@ -96,7 +96,10 @@ fn of_more_tools_than_are_looked_at_nothing_is_said() {
     let told = |patterns: usize| {
         let denied: Vec<String> = (0..patterns).map(|n| format!("b.t{n}")).collect();
         let policy = Some(JsonPayload::of(&json!({ "denied_tools": denied })));
-        make(&catalog, &SurfaceRequest { selection_policy: policy, ..request() }).indexed.idle_choices(&catalog).len()
+        make(&catalog, &SurfaceRequest { selection_policy: policy, ..request() })
+            .indexed
+            .idle_choices(&catalog, Shut::NOTHING)
+            .len()
     };
     assert_eq!((told(2), told(100)), (2, 0));
 }
