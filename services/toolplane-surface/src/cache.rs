@@ -40,7 +40,7 @@ pub(crate) struct Held {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// When this process noted last that it is used.
     noted: Mutex<Option<Instant>>,
-    /// When each of its tools was last used here, where it has a budget: what is used least goes first.
+    /// When each of its tools was last used here, where it has a budget or may get one: what is used least goes first.
     used: Mutex<HashMap<ToolId, Instant>>,
 }
 

@@ -294,9 +294,9 @@ impl IndexedSurface {
         }
     }
 
-    /// Whether it has a budget.
-    pub fn is_within_budget(&self) -> bool {
-        matches!(&self.0, Form::Live(live) if live.is_within_budget())
+    /// Whether it has a budget, or may get its first, so that what is used least in it counts.
+    pub fn may_have_budget(&self) -> bool {
+        matches!(&self.0, Form::Live(live) if live.may_have_budget())
     }
 
     /// What loading goes by where there is a budget.

@@ -286,7 +286,10 @@ impl LiveSurface {
                 None => loads.push(tool.clone()),
             }
         }
-        loads.extend(loading.kept.iter().cloned());
+        // What the rules loaded stays before what was loaded on demand.
+        let kept: BTreeSet<&ToolId> = loading.kept.iter().map(|tool| &tool.tool_id).collect();
+        loads.retain(|tool| !kept.contains(&tool.tool_id));
+        loads.splice(0..0, loading.kept.iter().cloned());
         let gone: BTreeSet<&ToolId> = loading.unloaded.iter().map(|Unloaded { tool_id, .. }| tool_id).collect();
         loads.retain(|tool| !gone.contains(&tool.tool_id));
         if self.account.is_none() && loading.account.is_some() {

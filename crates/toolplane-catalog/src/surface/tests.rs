@@ -2,6 +2,7 @@
 
 mod budget;
 mod choosing;
+mod first_budget;
 mod lineage;
 mod live;
 mod meant;

@@ -93,7 +93,7 @@ impl Registry {
     /// Takes note that tools are used in a surface, where that counts: those that are loaded.
     pub(super) fn note_uses(&self, tenant: &TenantId, held: &Held, names: &[String]) {
         let view = held.view();
-        if !view.indexed().is_within_budget() {
+        if !view.indexed().may_have_budget() {
             return;
         }
         let owner = self.tenant(tenant);

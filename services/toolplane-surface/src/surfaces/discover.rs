@@ -177,7 +177,7 @@ impl Registry {
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         let (meaning, once) = self.passed(tenant, name, meaning).await?;
         if let Meaning::Callable(entry, _) = &meaning
-            && view.indexed().is_within_budget()
+            && view.indexed().may_have_budget()
         {
             held.note_use_of(entry.tool_id());
         }

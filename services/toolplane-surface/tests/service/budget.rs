@@ -110,6 +110,39 @@ async fn what_does_not_fit_is_refused_with_what_it_lacks_and_another_budget_unlo
 }
 
 #[tokio::test]
+async fn a_first_budget_goes_by_what_was_called_and_unloaded_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(["list", "move", "read", "write"].map(|name| told(name, 5)).to_vec()).await.unwrap();
+    let made = role.surface(v1::CreateSurfaceRequest::default()).await;
+    let unload = v1::UnloadToolsRequest {
+        surface_id: made.surface_id.clone(),
+        names: vec!["files.move".to_owned()],
+        ..Default::default()
+    };
+    role.client.clone().unload_tools(unload).await.unwrap();
+    let moment = role.get(&made.surface_id).await.surface.unwrap().moment;
+    role.resolved(&made.surface_id, "files.list").await;
+    let budget = |max_tools| v1::ExtendSurfaceRequest {
+        surface_id: made.surface_id.clone(),
+        budget: Some(v1::SurfaceBudget { max_tools, ..Default::default() }),
+        ..Default::default()
+    };
+    let first = role.client.clone().extend_surface(budget(3)).await.unwrap().into_inner();
+    assert_eq!(
+        (first.unloaded, loaded(&first.surface.unwrap())),
+        (vec![], vec!["files.list", "files.read", "files.write"])
+    );
+    let smaller = role.client.clone().extend_surface(budget(1)).await.unwrap().into_inner();
+    assert_eq!(loaded(&smaller.surface.unwrap()), ["files.list"], "it alone was called");
+    // Who comes back from before both is told of what went with the second.
+    let told = Watch::from(&role, &made.surface_id, &moment).await.next().await.unwrap();
+    let gone: Vec<&str> = told.changes.iter().map(|change| change.name.as_str()).collect();
+    assert_eq!((told.anew, gone), (false, vec!["files.read", "files.write"]));
+    role.stop().await;
+}
+
+#[tokio::test]
 async fn every_process_goes_by_the_same_budget() {
     let (_server, [one, other]) = several(&options()).await;
     one.register(["list", "move", "read"].map(|name| told(name, 5)).to_vec()).await.unwrap();

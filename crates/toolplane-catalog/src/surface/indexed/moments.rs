@@ -143,7 +143,7 @@ impl IndexedSurface {
             (Some(now), Some(before)) if !Arc::ptr_eq(now, before) => now.named_otherwise(before, catalog, most)?,
             _ => VecDeque::new(),
         };
-        tools.extend(now.named_otherwise(before));
+        tools.extend(now.named_otherwise(before)?);
         let brought = now.brought_since(before);
         let groups = catalog.groups().filter(|group| brought.fits(group.traits()));
         for group in groups {

@@ -9,7 +9,7 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{BudgetTool, LoadedTool, SurfaceBudget};
 use toolplane_records::time::Timestamp;
 
-use super::{Deferral, LiveSurface, Place};
+use super::{Deferral, Freshness, LiveSurface, Place};
 use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::surface::budget::{
     Account, Amount, Budget, Candidate, Counting, MAX_LOADED, NoOtherBudget, Shortage, Unloaded, make_room,
@@ -124,18 +124,27 @@ impl LiveSurface {
         self.account.is_some()
     }
 
+    /// Whether it has a budget, or may get its first: the default surface and pinned ones are never changed.
+    pub(in crate::surface) fn may_have_budget(&self) -> bool {
+        self.is_within_budget() || self.made.freshness == Freshness::Live
+    }
+
     /// Whether the tool was unloaded for the budget, and not loaded since.
     pub(super) fn went_for_budget(&self, id: &ToolId) -> bool {
         self.account.as_ref().is_some_and(|account| account.gone().contains(id))
     }
 
     pub(in crate::surface) fn room<'a>(&'a self, catalog: &'a Catalog, counting: &Counting<'a>) -> Option<Room<'a>> {
-        let mut account = self.account.clone()?;
+        Some(self.room_of(self.account.clone()?, catalog, counting))
+    }
+
+    /// The room an account leaves, with the uses that are known.
+    fn room_of<'a>(&'a self, mut account: Account, catalog: &'a Catalog, counting: &Counting<'a>) -> Room<'a> {
         let uses: Vec<(ToolId, Timestamp)> =
             account.held().filter_map(|(id, _)| Some((id.clone(), (counting.used)(id)?))).collect();
         uses.iter().for_each(|(id, used)| account.touch(id, *used));
         let (asked, unloaded) = (BTreeSet::new(), Vec::new());
-        Some(Room { surface: self, catalog, counting: *counting, account, asked, unloaded })
+        Room { surface: self, catalog, counting: *counting, account, asked, unloaded }
     }
 
     /// What is unloaded where the budget is another one, or the first; nothing where it is what it was.
@@ -160,31 +169,28 @@ impl LiveSurface {
         Ok(Some(Loading { unloaded, kept, account: Some(account), ..Loading::default() }))
     }
 
-    /// The room of a surface without a budget: whatever is loaded, each tool with what it takes as it is declared now, and those that the rules
-    /// load as they are known here. So many that no budget has places for them are not looked at.
+    /// The room of a surface without a budget: whatever is loaded, each tool with what it takes as it is declared now; and those that the rules
+    /// load, in their order, as they are known here. Of more than any budget has places for none is looked at.
     fn first_room<'a>(
         &'a self,
         catalog: &'a Catalog,
         counting: &Counting<'a>,
     ) -> Result<(Room<'a>, Vec<LoadedTool>), NoOtherBudget> {
-        let most = usize::try_from(MAX_LOADED).unwrap_or(usize::MAX);
+        if self.counts(catalog, Shut::NOTHING).loaded as u64 > MAX_LOADED {
+            return Err(NoOtherBudget::Crowd);
+        }
         let (mut account, mut kept) = (Account::default(), Vec::new());
-        for (at, entry) in self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true).enumerate() {
-            if at >= most {
-                return Err(NoOtherBudget::Crowd);
-            }
-            if self.asked(entry.tool_id()).is_none() {
-                account.put(entry.tool_id(), (counting.size)(entry), self.made.created_at);
-                kept.push(self.loaded(entry).0);
-            }
+        let may_be_loaded = self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
+        for entry in may_be_loaded.filter(|entry| self.loads_by_rule(entry)) {
+            account.put(entry.tool_id(), (counting.size)(entry), self.made.created_at);
+            kept.push(self.asked(entry.tool_id()).cloned().unwrap_or_else(|| self.loaded(entry).0));
         }
         // Of these some may be hidden now, and are there again later.
         for tool in &self.loads {
             let amount = catalog.get(&tool.tool_id).map(counting.size).unwrap_or_default();
             account.put(&tool.tool_id, amount, tool.loaded_at.unwrap_or(self.made.created_at));
         }
-        let (asked, unloaded) = (BTreeSet::new(), Vec::new());
-        Ok((Room { surface: self, catalog, counting: *counting, account, asked, unloaded }, kept))
+        Ok((self.room_of(account, catalog, counting), kept))
     }
 
     /// The same surface as if it had no budget: what its rules would load, they load.

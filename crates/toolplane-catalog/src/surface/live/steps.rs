@@ -95,11 +95,16 @@ impl LiveSurface {
         if changes == self.changes {
             return Some(self.clone());
         }
+        self.undone(changes).map(|undone| self.without(&undone, changes))
+    }
+
+    /// Its steps since it had so many own changes, the newest first; nothing where one of them is not remembered.
+    fn undone(&self, changes: u64) -> Option<Vec<&Step>> {
         let undone: Vec<&Step> = self.steps.iter().rev().take_while(|step| step.number > changes).collect();
         let numbers = undone.iter().map(|step| step.number);
         // Of a change that a process of an earlier version made nothing is remembered.
         let all = changes < self.changes && numbers.eq((changes + 1..=self.changes).rev());
-        all.then(|| self.without(&undone, changes))
+        all.then_some(undone)
     }
 
     fn without(&self, undone: &[&Step], changes: u64) -> Self {
@@ -133,9 +138,15 @@ impl LiveSurface {
         .within(self.above.clone())
     }
 
-    /// The tools that this surface names in another way than `other`, one that it was or will be.
-    pub(in crate::surface) fn named_otherwise(&self, other: &Self) -> Vec<ToolId> {
-        touched(self, &Stored::from(other.clone())).into_iter().collect()
+    /// The tools that this surface names in another way than `before`, one that it was; nothing where it got its first budget since, and it is
+    /// not remembered any more of which tools that was.
+    pub(in crate::surface) fn named_otherwise(&self, before: &Self) -> Option<BTreeSet<ToolId>> {
+        let mut tools = touched(self, &Stored::from(before.clone()));
+        if before.account.is_none() && self.account.is_some() {
+            // What the rules loaded then, and no longer, may be named neither there nor here: the steps between tell of it.
+            tools.extend(self.undone(before.changes)?.into_iter().flat_map(|step| step.tools.keys().cloned()));
+        }
+        Some(tools)
     }
 
     /// What it was extended by, and `before` was not, beside tools by name.
