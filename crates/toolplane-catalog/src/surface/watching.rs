@@ -4,7 +4,7 @@
 //! surface and the history of its tools. So whoever takes in whole differences knows the surface as it was at the moment the last
 //! one led to, and can go on from there, at any process.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use toolplane_records::ids::ToolId;
@@ -40,6 +40,8 @@ struct Round {
     left: Left,
     /// A part of it was told.
     begun: bool,
+    /// What was told of it, where tools are not gone through by id: one that is declared again meanwhile comes along a second time.
+    told: BTreeSet<ToolId>,
 }
 
 #[derive(Clone, Debug)]
@@ -139,7 +141,7 @@ impl SurfaceWatcher {
         Some(match own {
             Some(own) => {
                 let left = Left::Changed(own, (self.at.saturating_add(1), None));
-                Round { towards: Arc::clone(now), until, anew: false, left, begun: false }
+                Round { towards: Arc::clone(now), until, anew: false, left, begun: false, told: BTreeSet::new() }
             }
             None => Round::anew(Arc::clone(now), catalog),
         })
@@ -148,7 +150,8 @@ impl SurfaceWatcher {
 
 impl Round {
     fn anew(towards: Arc<IndexedSurface>, catalog: &Catalog) -> Self {
-        Self { towards, until: catalog.revision(), anew: true, left: Left::All(None), begun: false }
+        let (until, left) = (catalog.revision(), Left::All(None));
+        Self { towards, until, anew: true, left, begun: false, told: BTreeSet::new() }
     }
 
     /// Looks at some of what is left: what of it is different, and whether nothing is left.
@@ -165,13 +168,18 @@ impl Round {
                 while let Some(id) = own.pop_front() {
                     // Those that were also declared anew come with the others.
                     let entry = catalog.get(&id).filter(|entry| entry.since.declared <= known.1);
-                    if take(entry.and_then(|entry| of_tool(entry, known, now))) {
+                    let found = entry.and_then(|entry| of_tool(entry, known, now));
+                    self.told.extend(found.is_some().then_some(id));
+                    if take(found) {
                         return (tools, false);
                     }
                 }
                 for entry in catalog.declared_behind(behind.clone()) {
                     *behind = (entry.since.declared, Some(entry.tool_id().clone()));
-                    if take(of_tool(entry, known, now)) {
+                    let again = entry.since.declared > self.until && self.told.contains(entry.tool_id());
+                    let found = if again { None } else { of_tool(entry, known, now) };
+                    self.told.extend(found.as_ref().map(|found| found.tool_id.clone()));
+                    if take(found) {
                         return (tools, false);
                     }
                 }

@@ -1,6 +1,6 @@
 //! A surface at other moments than now: what it was, and which of its tools are another thing since.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use toolplane_records::ids::ToolId;
@@ -128,31 +128,47 @@ impl IndexedSurface {
         }
     }
 
-    /// The tools that it has in another way than `before`, which it was, by its own changes; nothing where these are more than `most`, or
-    /// not known.
+    /// The tools that it, or one above it, has in another way than `before`, which it was, by changes of surfaces: each once, by id. Nothing where these
+    /// are more than `most`, or not known.
     pub(in crate::surface) fn named_otherwise(
         &self,
         before: &Self,
         catalog: &Catalog,
         most: usize,
     ) -> Option<VecDeque<ToolId>> {
+        let mut tools = BTreeSet::new();
+        let all = self.collect_named_otherwise(before, catalog, most, &mut tools);
+        all.then(|| tools.into_iter().collect())
+    }
+
+    /// Adds these tools; false where they are too many, or not known. One that a surface names may also be in what another one of the line, or the
+    /// same one, was extended by.
+    fn collect_named_otherwise(
+        &self,
+        before: &Self,
+        catalog: &Catalog,
+        most: usize,
+        tools: &mut BTreeSet<ToolId>,
+    ) -> bool {
         let (Form::Live(now), Form::Live(before)) = (&self.0, &before.0) else {
-            return (self.changes() == before.changes()).then(VecDeque::new);
+            return self.changes() == before.changes();
         };
-        let mut tools: VecDeque<ToolId> = match (now.above_it(), before.above_it()) {
-            (Some(now), Some(before)) if !Arc::ptr_eq(now, before) => now.named_otherwise(before, catalog, most)?,
-            _ => VecDeque::new(),
-        };
-        tools.extend(now.named_otherwise(before)?);
+        if let (Some(now), Some(before)) = (now.above_it(), before.above_it())
+            && !Arc::ptr_eq(now, before)
+            && !now.collect_named_otherwise(before, catalog, most, tools)
+        {
+            return false;
+        }
+        let Some(own) = now.named_otherwise(before) else { return false };
+        tools.extend(own);
         let brought = now.brought_since(before);
-        let groups = catalog.groups().filter(|group| brought.fits(group.traits()));
-        for group in groups {
-            if tools.len() + group.tools().len() > most {
-                return None;
+        for group in catalog.groups().filter(|group| brought.fits(group.traits())) {
+            if tools.len() > most || group.tools().len() > most {
+                return false;
             }
             tools.extend(group.tools().iter().cloned());
         }
-        (tools.len() <= most).then_some(tools)
+        tools.len() <= most
     }
 
     /// The same surface if it followed its catalog, where it is pinned; and the revision it is pinned to.

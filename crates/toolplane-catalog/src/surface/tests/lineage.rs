@@ -151,6 +151,19 @@ fn what_one_above_is_extended_by_comes_deferred() {
 }
 
 #[test]
+fn what_several_of_a_line_bring_is_told_once() {
+    let catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
+    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), of_spaces(&["a"])]);
+    let mut watcher = SurfaceWatcher::from_now(Arc::clone(line.lowest()), &catalog);
+    line.put(0, extended(&line.0[0], &catalog, &["b"]));
+    line.put(1, extended(line.lowest(), &catalog, &["b"]));
+    let loading =
+        super::super::load(line.lowest(), &catalog, &strings(&["b.two"]), Timestamp::from_millis(9), &COUNTING);
+    line.put(1, Arc::new(line.lowest().after_loading(&loading)));
+    assert_eq!(told(&mut watcher, line.lowest(), &catalog), ["Added tool_b_three", "Added tool_b_two"]);
+}
+
+#[test]
 fn a_call_that_goes_by_a_moment_is_judged_by_what_those_above_showed_then() {
     let catalog = catalog(&[tool("a", "one"), tool("b", "two")]);
     let below = SurfaceRequest { load: strings(&["b.two"]), ..request() };

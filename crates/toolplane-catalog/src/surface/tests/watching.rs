@@ -64,11 +64,13 @@ impl Follower {
 
     fn take_in(&mut self) {
         let before = self.known.clone();
+        let mut told = BTreeSet::new();
         for part in std::mem::take(&mut self.parts) {
             if part.anew {
                 self.known.clear();
             }
             for difference in part.tools {
+                assert!(told.insert(difference.tool_id.clone()), "told twice in one difference: {difference:?}");
                 match &difference.before {
                     Sight::Shown(tool) => assert_eq!(before.get(&difference.tool_id), Some(tool)),
                     Sight::NotShown { .. } => assert_eq!(before.get(&difference.tool_id), None),
@@ -92,6 +94,8 @@ pub(super) enum Event {
     Unloaded(u32),
     OtherBudget(Budget),
     Extended(Option<u32>, Option<&'static str>),
+    /// By a namespace, and a tool, which is loaded at once: two changes that somebody who follows sees as one.
+    ExtendedAndLoaded(u32, &'static str),
     /// The follower goes on, with so many tools in a part.
     GoesOn(usize),
     Breaks,
@@ -106,6 +110,7 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
         2 => (0..8u32).prop_map(Event::Unloaded),
         1 => any_budget().prop_map(Event::OtherBudget),
         2 => (prop::option::of(0..8u32), space).prop_map(|(tool, space)| Event::Extended(tool, space)),
+        1 => (0..8u32, prop::sample::select(vec!["a", "b"])).prop_map(|(tool, space)| Event::ExtendedAndLoaded(tool, space)),
         4 => (1..4usize).prop_map(Event::GoesOn),
         1 => Just(Event::Breaks),
     ]
@@ -152,6 +157,10 @@ pub(super) fn after(event: &Event, surface: &Arc<IndexedSurface>, catalog: &mut 
             if let Ok(Some(extended)) = surface.after_extending(catalog, &by) {
                 return Arc::new(stored(extended));
             }
+        }
+        Event::ExtendedAndLoaded(tool, space) => {
+            let extended = after(&Event::Extended(Some(*tool), Some(space)), surface, catalog);
+            return after(&Event::Loaded(*tool), &extended, catalog);
         }
         Event::GoesOn(_) | Event::Breaks => {}
     }
@@ -233,6 +242,30 @@ fn what_is_loaded_registered_and_retired_is_told() {
             if *reason == HiddenReason::Retired),
         "{part:?}"
     );
+}
+
+#[test]
+fn a_difference_tells_each_tool_once() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
+    let surface = made(&catalog, &SurfaceRequest { namespaces: strings(&["a"]), ..request() });
+    let mut watcher = SurfaceWatcher::from_now(Arc::clone(&surface), &catalog);
+    let by = Extension { namespaces: strings(&["b"]), tool_refs: strings(&["b.two"]), ..Extension::default() };
+    let surface = Arc::new(surface.after_extending(&catalog, &by).unwrap().unwrap());
+    let once = ["Added tool_b_three", "Added tool_b_two"];
+    assert_eq!(told(&mut watcher.clone(), &surface, &catalog), once, "named, and in a namespace");
+    let loading = super::super::load(&surface, &catalog, &strings(&["b.two"]), Timestamp::from_millis(9), &COUNTING);
+    let surface = Arc::new(surface.after_loading(&loading));
+    assert_eq!(told(&mut watcher.clone(), &surface, &catalog), once, "and loaded");
+    // Declared again while the difference is told.
+    let Progress::Part(first) = watcher.next(&surface, &catalog, 1) else { panic!("it is told") };
+    assert_eq!(first.tools[0].tool_id.as_str(), "tool_b_three");
+    let mut again = tool("b", "three");
+    again.declaration.description = "another one".to_owned();
+    register(&mut catalog, again);
+    let Progress::Part(second) = watcher.next(&surface, &catalog, 9) else { panic!("it is told") };
+    let ids = |part: &DifferencePart| part.tools.iter().map(|tool| tool.tool_id.to_string()).collect::<Vec<_>>();
+    assert_eq!((ids(&second), second.leads_to.is_some()), (vec!["tool_b_two".to_owned()], true));
+    assert_eq!(told(&mut watcher, &surface, &catalog), ["Changed tool_b_three"], "in the next one");
 }
 
 /// What says that a loaded tool has to be loaded again is told with it, and that it was.
