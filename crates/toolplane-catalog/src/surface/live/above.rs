@@ -58,11 +58,13 @@ impl LiveSurface {
         own: Judged<'s>,
         leaves: impl FnOnce(&'s IndexedSurface) -> Leaves<'s>,
     ) -> Judged<'s> {
-        if matches!(own, Judged::Outside(_) | Judged::Hidden(_)) {
+        if matches!(own, Judged::Outside(_)) {
             return own;
         }
         match (self.left_above(leaves), own) {
+            // Also what it hides itself: of what those above it have not, it has nothing that could be hidden.
             (Leaves::Outside(who), _) => Judged::Outside(who),
+            (_, own @ Judged::Hidden(_)) => own,
             (Leaves::Hidden(why), _) => Judged::Hidden(why),
             (Leaves::Shown { later: true }, Judged::Loaded { regardless: false }) => Judged::Deferred,
             (Leaves::Shown { .. }, own) => own,
@@ -98,16 +100,17 @@ impl LiveSurface {
         only_extended: bool,
         above: impl FnOnce(&'s IndexedSurface) -> Leaves<'s>,
     ) -> Leaves<'s> {
-        match own {
-            Judged::Outside(Outside::Own) => Leaves::Outside(Outside::Of(self.id())),
-            Judged::Outside(who) => Leaves::Outside(who),
-            Judged::Hidden((hiding, reason, message)) => {
-                Leaves::Hidden((hiding, reason, said_above(&message, self.id())))
-            }
-            Judged::Waiting(_) | Judged::Deferred | Judged::Loaded { .. } => match self.left_above(above) {
-                Leaves::Shown { later } => Leaves::Shown { later: later || only_extended },
-                hides => hides,
-            },
+        let hidden = match own {
+            Judged::Outside(Outside::Own) => return Leaves::Outside(Outside::Of(self.id())),
+            Judged::Outside(who) => return Leaves::Outside(who),
+            Judged::Hidden((hiding, reason, message)) => Some((hiding, reason, said_above(&message, self.id()))),
+            Judged::Waiting(_) | Judged::Deferred | Judged::Loaded { .. } => None,
+        };
+        match (self.left_above(above), hidden) {
+            (outside @ Leaves::Outside(_), _) => outside,
+            (_, Some(why)) => Leaves::Hidden(why),
+            (Leaves::Shown { later }, None) => Leaves::Shown { later: later || only_extended },
+            (hides, None) => hides,
         }
     }
 

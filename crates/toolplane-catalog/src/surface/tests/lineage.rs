@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use toolplane_records::payload::JsonPayload;
 
-use super::live::{any_request, any_tool, apply};
+use super::live::{any_request, any_tool, apply, retire};
 use super::watching::{Event, Follower, after, any_event, state, told};
 use super::*;
 
@@ -94,6 +94,30 @@ fn a_surface_shows_what_it_chooses_of_what_those_above_it_show() {
     assert_eq!(record.parent_surface_id, Some(SurfaceId::from_trusted("s1")));
     assert_eq!(record.blocked_tools.len(), 1, "what one above blocks is blocked: {record:?}");
     assert_eq!(record.excluded_tools, [], "what one above has not is in no list");
+}
+
+#[test]
+fn what_one_above_never_had_is_in_no_list_whatever_hides_it_too() {
+    let mut catalog = catalog(&[tool("a", "one"), tool("a", "old"), tool("b", "two"), tool("b", "old")]);
+    retire(&mut catalog, "tool_a_old");
+    retire(&mut catalog, "tool_b_old");
+    let blocking = SurfaceRequest { blocked: vec![blocked("b.two"), blocked("a.one")], ..request() };
+    let line = Line::of(&catalog, &[of_spaces(&["a"]), blocking, request()]);
+    for (surface, of) in [(&line.0[1], "the middle"), (line.lowest(), "the lowest")] {
+        let record = now(surface, &catalog);
+        let names = |tools: &[HiddenTool]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&record.blocked_tools), ["a.one"], "{of}");
+        assert_eq!(names(&record.excluded_tools), ["a.old"], "{of}");
+        let counts = surface.counts(&catalog, Shut::NOTHING);
+        assert_eq!(counts, SurfaceCounts { blocked: 1, excluded: 1, ..SurfaceCounts::default() }, "{of}");
+        for name in ["b.two", "b.old"] {
+            let (reason, message) = why(surface, &catalog, name);
+            assert_eq!(reason, HiddenReason::NotSelected, "{of}: {name}");
+            assert!(message.starts_with("is not part of the surface `s0`"), "{of}: {message}");
+        }
+    }
+    let orphan = IndexedSurface::read(&line.0[1].write().unwrap()).unwrap();
+    assert_eq!(orphan.counts(&catalog, Shut::NOTHING), SurfaceCounts::default(), "nor without the one above");
 }
 
 #[test]
@@ -249,6 +273,12 @@ proptest! {
                     let is_called = matches!(called, Resolution::Callable(_));
                     prop_assert!(!is_called || above.contains_key(entry.tool_id()));
                 }
+            }
+            let listed = |surface: &IndexedSurface| -> BTreeSet<ToolId> {
+                surface.tools(&catalog, Shut::NOTHING, None).map(|tool| tool.tool_id().clone()).collect()
+            };
+            for pair in line.0.windows(2) {
+                prop_assert!(listed(&pair[1]).is_subset(&listed(&pair[0])), "what one above has not is in no list");
             }
             let told: Vec<SurfaceTool> = lowest.tools(&catalog, Shut::NOTHING, None).collect();
             let mut counted = SurfaceCounts::default();
