@@ -130,6 +130,9 @@ impl<'de> Visitor<'de> for MessageSeed<'_> {
             seen.push(field.clone());
             let seed = FieldSeed { field: &field, fault };
             if let Some(value) = map.next_value_seed(seed).map_err(fault.beneath(at))? {
+                if words::is_never_empty(&field) && value.as_str().is_some_and(str::is_empty) {
+                    return Err(fault.beneath(at)(fault.refuse("is empty: leave it out, or give a value")));
+                }
                 let choice = field.containing_oneof();
                 if let Some(other) = choice.and_then(|choice| choice.fields().find(|other| given.contains(other))) {
                     let rule = format!("cannot be given beside `{}`", other.name());

@@ -48,3 +48,10 @@ pub(crate) fn form(message: &MessageDescriptor) -> Form {
 pub(crate) fn is_payload(field: &FieldDescriptor) -> bool {
     matches!(field.kind(), Kind::Message(message) if form(&message) == Form::Payload)
 }
+
+/// Whether a field must not be given an empty text, which the contract cannot tell from none: what it was to hold a call or a surface to would be
+/// dropped in silence, say where a variable was not set.
+pub(crate) fn is_never_empty(field: &FieldDescriptor) -> bool {
+    const NAMES: [&str; 2] = ["parent_surface_id", "surface_moment"];
+    NAMES.contains(&field.name()) && !field.is_list() && field.kind() == Kind::String
+}

@@ -117,6 +117,24 @@ fn what_is_wrong_is_named() {
     assert_eq!(both, "`digest` cannot be given beside `uri`");
 }
 
+/// What a surface or a call was to be held to is not dropped in silence.
+#[test]
+fn an_empty_parent_or_moment_is_refused() {
+    let empty = "is empty: leave it out, or give a value";
+    for name in ["parent_surface_id", "parentSurfaceId"] {
+        let refused = read("/v1/create-surface", &format!(r#"{{"{name}":""}}"#)).unwrap_err();
+        assert_eq!(refused, format!("`parent_surface_id` {empty}"));
+    }
+    let refused = read("/v1/call", r#"{"spec":{"surface_moment":""}}"#).unwrap_err();
+    assert_eq!(refused, format!("`spec.surface_moment` {empty}"));
+    let refused =
+        read("/v1/submit-batch", r#"{"spec":{"calls":[{"spec":{}},{"spec":{"surface_moment":""}}]}}"#).unwrap_err();
+    assert_eq!(refused, format!("`spec.calls[1].spec.surface_moment` {empty}"));
+    for left_out in ["{}", r#"{"parent_surface_id":null}"#, r#"{"parent_surface_id":"surf_1"}"#, r#"{"producer":""}"#] {
+        assert!(read("/v1/create-surface", left_out).is_ok(), "{left_out}");
+    }
+}
+
 #[test]
 fn depth_is_bounded() {
     let deep = format!("{{\"spec\":{{\"model_input\":{}1{}}}}}", "[".repeat(100_000), "]".repeat(100_000));
