@@ -42,7 +42,7 @@ pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, 
 pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use scope::{OutOfScope, ScopeFacts, ScopeRules};
-pub use selection::{AskedFor, Selection, Unmatched, unmatched};
+pub use selection::{AskedFor, Selection, Unmatched, not_shown_above, unmatched};
 pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};
 pub use watching::{DifferencePart, Progress, SurfaceWatcher};

@@ -4,10 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use toolplane_matching::near;
+use toolplane_records::ids::{SurfaceId, ToolId};
+use toolplane_records::surface::HiddenTool;
 use toolplane_records::vocabulary::ToolLifecycle;
 
+use super::indexed::IndexedSurface;
+use super::lineage::Leaves;
 use super::request::within;
-use crate::catalog::Catalog;
+use super::resolve::Availability;
+use crate::catalog::{Catalog, Group, Lookup};
 use crate::filter::{Criteria, FilterKind, plain};
 use crate::traits::Traits;
 use crate::violations::shown;
@@ -58,31 +63,88 @@ pub struct Unmatched {
 /// A list of a request: the words that are asked for, and in which field.
 pub type AskedFor<'a> = (FilterKind, &'static str, &'a [String]);
 
-/// What of a selection no tool fits now. Retired tools do not count.
-pub fn unmatched(catalog: &Catalog, asked: &[AskedFor<'_>], selection: &Selection) -> Vec<Unmatched> {
-    let is_there = |traits: &Traits| traits.lifecycle != ToolLifecycle::Retired;
-    let groups = || catalog.groups().map(|group| group.traits()).filter(|traits| is_there(traits));
+/// What of a selection no tool fits now; nor one that `above`, the surface it is within, shows. Retired tools do not count.
+pub fn unmatched(
+    catalog: &Catalog,
+    asked: &[AskedFor<'_>],
+    selection: &Selection,
+    above: Option<&IndexedSurface>,
+) -> Vec<Unmatched> {
+    let groups = catalog.groups().filter(|group| group.traits().lifecycle != ToolLifecycle::Retired);
+    let all: Vec<&Group> = groups.collect();
+    let mut told = unmatched_of(&all, asked, selection, None);
+    let Some(above) = above else { return told };
+    let shown: Vec<&Group> = all.into_iter().filter(|group| above.shows_some_of(catalog, group)).collect();
+    // Of a word that no tool has at all that is told, and nothing more.
+    let is_told = |field: &String| told.iter().any(|one| one.field == *field);
+    let further = unmatched_of(&shown, asked, selection, Some(above.id()));
+    let further: Vec<Unmatched> = further.into_iter().filter(|one| !is_told(&one.field)).collect();
+    told.extend(further);
+    told
+}
+
+/// What of a selection no tool of these groups fits, which are those that the surface `above` shows, or all there are.
+fn unmatched_of(
+    groups: &[&Group],
+    asked: &[AskedFor<'_>],
+    selection: &Selection,
+    above: Option<&SurfaceId>,
+) -> Vec<Unmatched> {
+    let none = match above {
+        None => "no tool".to_owned(),
+        Some(id) => format!("the surface `{id}`, which this one is within, shows no tool that"),
+    };
     let mut told = Vec::new();
     for (by, field, values) in asked.iter().filter(|(_, _, values)| !values.is_empty()) {
         // What tools say, in the form that is compared, and as it is written.
         let mut words: BTreeMap<String, &str> = BTreeMap::new();
-        for word in groups().flat_map(|traits| by.words_of(traits)) {
+        for word in groups.iter().flat_map(|group| by.words_of(group.traits())) {
             words.entry(compared(*by, word)).or_insert(word);
         }
         for (index, value) in values.iter().enumerate() {
             let value = compared(*by, value.trim());
             if !words.contains_key(&value) {
                 let similar = similar(&value, &words);
-                let message = format!("no tool has the {} `{}` now", by.as_str(), shown(&value, 80));
+                let message = format!("{none} has the {} `{}` now", by.as_str(), shown(&value, 80));
                 told.push(Unmatched { field: format!("{field}[{index}]"), message, similar });
             }
         }
     }
-    if told.is_empty() && !selection.is_empty() && !groups().any(|traits| selection.fits(traits)) {
-        let message = "no tool is all of that now".to_owned();
+    if told.is_empty() && !selection.is_empty() && !groups.iter().any(|group| selection.fits(group.traits())) {
+        let message = format!("{none} is all of that now");
         told.push(Unmatched { field: String::new(), message, similar: Vec::new() });
     }
     told
+}
+
+/// Names in this field of a request that lead to tools that the surface above `surface` does not show now, with what that says.
+pub fn not_shown_above(catalog: &Catalog, field: &str, names: &[String], surface: &IndexedSurface) -> Vec<Unmatched> {
+    let Some(above) = surface.above_it() else { return Vec::new() };
+    let told = names.iter().enumerate().filter_map(|(index, name)| {
+        let Lookup::One(entry) = catalog.find(name) else { return None };
+        if above.shows(entry) {
+            return None;
+        }
+        let Availability::Hidden(_, HiddenTool { name, message, .. }) = surface.standing(entry) else { return None };
+        let message = format!("`{name}` {message}");
+        Some(Unmatched { field: format!("{field}[{index}]"), message, similar: Vec::new() })
+    });
+    told.collect()
+}
+
+impl IndexedSurface {
+    /// Whether it shows a tool of this group now.
+    fn shows_some_of(&self, catalog: &Catalog, group: &Group) -> bool {
+        let is_shown = |id: &ToolId| catalog.get(id).is_some_and(|entry| self.shows(entry));
+        let by_traits = matches!(self.leaves_group(group.traits()), Leaves::Shown { .. });
+        if by_traits || self.pinned_to().is_some() {
+            // As a rule the first one is.
+            return group.tools().iter().any(is_shown);
+        }
+        let mut named = BTreeSet::new();
+        self.named_in_lineage(&mut named);
+        named.into_iter().any(|id| group.tools().contains(id) && is_shown(id))
+    }
 }
 
 /// Namespaces are names, and exact.

@@ -1,6 +1,6 @@
 //! What a request chooses tools by, beside their names.
 
-use toolplane_catalog::{AskedFor, Criteria, FilterKind, Selection, Unmatched};
+use toolplane_catalog::{AskedFor, Criteria, FilterKind, IndexedSurface, Selection, Unmatched};
 use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
 use toolplane_runtime::ApiError;
@@ -9,6 +9,8 @@ use super::api::SurfaceApi;
 
 /// Most words of one list.
 const MAX_WORDS: usize = 100;
+/// Most tools that an answer says of why they are not shown, or not loaded.
+pub(super) const MAX_WARNED: usize = 20;
 
 /// The words of a request, as they were given.
 #[derive(Debug)]
@@ -66,18 +68,30 @@ impl Asked {
         Ok(criteria)
     }
 
-    /// What of it no tool fits now.
+    /// What of it no tool fits now, and none that those above the surface show.
     pub(super) fn warnings(
         &self,
         api: &SurfaceApi,
         tenant: &TenantId,
+        surface: &IndexedSurface,
         selection: &Selection,
     ) -> Vec<v1::SelectionWarning> {
         let mut asked: Vec<AskedFor<'_>> = vec![(FilterKind::Namespace, "namespaces", self.namespaces.as_slice())];
         asked.extend(self.words.iter().map(|(by, field, words)| (*by, *field, words.as_slice())));
-        let unmatched = api.registry.unmatched(tenant, &asked, selection);
+        let unmatched = api.registry.unmatched(tenant, surface, &asked, selection);
         unmatched.into_iter().map(warning).collect()
     }
+}
+
+/// The names in these fields of a request that lead to tools that those above the surface do not show now.
+pub(super) fn names_not_shown(
+    api: &SurfaceApi,
+    tenant: &TenantId,
+    surface: &IndexedSurface,
+    fields: &[(&str, &[String])],
+) -> Vec<v1::SelectionWarning> {
+    let told = fields.iter().flat_map(|(field, names)| api.registry.not_shown_above(tenant, surface, field, names));
+    told.take(MAX_WARNED).map(warning).collect()
 }
 
 /// One warning, as an answer has it.

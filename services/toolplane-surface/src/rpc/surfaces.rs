@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::api::SurfaceApi;
 use super::encode;
-use super::selection::{self, Asked};
+use super::selection::{self, Asked, MAX_WARNED};
 use super::shown;
 use crate::error::of_field;
 use crate::surfaces::{Meaning, Place, Wanted};
@@ -29,8 +29,6 @@ const MAX_TEXT_CHARS: usize = 1_000;
 const MAX_POLICIES: usize = 32;
 /// Longest name of a policy: as long as rules have them.
 const MAX_POLICY_BYTES: usize = 128;
-/// Most tools that an answer says of that they do not fit into a budget.
-const MAX_WARNED: usize = 20;
 /// Most names and namespaces that are added at once.
 const MAX_ADDED: usize = 1_000;
 
@@ -46,7 +44,14 @@ pub(super) async fn create(
     let made = api.registry.create_surface(&wanted).await?;
     let tenant = &wanted.request.tenant;
     let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
-    let mut warnings = asked.warnings(api, tenant, &wanted.request.selection());
+    let mut warnings = asked.warnings(api, tenant, made.indexed(), &wanted.request.selection());
+    let SurfaceRequest { tool_refs, load, .. } = &wanted.request;
+    warnings.extend(selection::names_not_shown(
+        api,
+        tenant,
+        made.indexed(),
+        &[("tool_refs", tool_refs), ("load", load)],
+    ));
     warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
     warnings.extend(nothing_left(&wanted, &surface));
     warnings.extend(api.registry.idle_choices(tenant, made.indexed()).into_iter().map(selection::warning));
@@ -265,10 +270,13 @@ pub(super) async fn extend(
     }
     let namespaces = none_empty("namespaces", namespaces)?;
     let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load, budget: given };
-    let selection = by.selection();
+    let (selection, tool_refs) = (by.selection(), by.tool_refs.clone());
     let (held, loaded) = api.registry.extend(tenant.clone(), id, by).await?;
-    let (surface, _) = shown::alone(api, &tenant, held.view().indexed(), shown::MADE_BYTES).await?;
-    let warnings = asked.warnings(api, &tenant, &selection);
+    let view = held.view();
+    let (surface, _) = shown::alone(api, &tenant, view.indexed(), shown::MADE_BYTES).await?;
+    let mut warnings = asked.warnings(api, &tenant, view.indexed(), &selection);
+    // Of those to load it is said why they are not loaded.
+    warnings.extend(selection::names_not_shown(api, &tenant, view.indexed(), &[("tool_refs", &tool_refs)]));
     let not_loaded = loaded.meanings.into_iter().filter_map(|(name, meaning)| match meaning {
         Meaning::Callable(..) => None,
         Meaning::Refused(why) => {

@@ -1,8 +1,8 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
 use toolplane_catalog::{
-    AskedFor, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled, outdated,
-    unmatched,
+    AskedFor, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled,
+    not_shown_above, outdated, unmatched,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::surface::{SurfaceOutdated, ToolSurface};
@@ -47,10 +47,28 @@ impl Registry {
         Ok(filled(told.head, told.tools))
     }
 
-    /// What of a selection no tool fits now.
-    pub(crate) fn unmatched(&self, tenant: &TenantId, asked: &[AskedFor<'_>], selection: &Selection) -> Vec<Unmatched> {
+    /// What of a selection no tool fits now, and none that those above `surface` show.
+    pub(crate) fn unmatched(
+        &self,
+        tenant: &TenantId,
+        surface: &IndexedSurface,
+        asked: &[AskedFor<'_>],
+        selection: &Selection,
+    ) -> Vec<Unmatched> {
         let owner = self.tenant(tenant);
-        unmatched(&owner.catalog.read(), asked, selection)
+        unmatched(&owner.catalog.read(), asked, selection, surface.parents().next())
+    }
+
+    /// Which of the names in a field of a request lead to tools that those above `surface` do not show now.
+    pub(crate) fn not_shown_above(
+        &self,
+        tenant: &TenantId,
+        surface: &IndexedSurface,
+        field: &str,
+        names: &[String],
+    ) -> Vec<Unmatched> {
+        let owner = self.tenant(tenant);
+        not_shown_above(&owner.catalog.read(), field, names, surface)
     }
 
     /// What a surface says about choosing by which nothing can be called now.

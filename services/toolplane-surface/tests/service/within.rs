@@ -54,6 +54,10 @@ async fn refused(role: &Role, request: v1::CreateSurfaceRequest) -> (Code, Strin
     (status.code(), if fields.is_empty() { status.message().to_owned() } else { fields.join("; ") })
 }
 
+fn fields(warnings: &[v1::SelectionWarning]) -> Vec<&str> {
+    warnings.iter().map(|one| one.field.as_str()).collect()
+}
+
 fn data(event: v1::Event) -> String {
     JsonPayload::try_from(event.data.unwrap()).unwrap().text().to_owned()
 }
@@ -110,11 +114,47 @@ async fn a_surface_shows_and_calls_nothing_that_its_parent_does_not() {
     let after = extend(&role, &child, "mail").await;
     assert_eq!(after.loaded_tools.len() + after.deferred_tools.len(), 1);
     let none = role.client.clone().create_surface(within(&parent, of(&["mail"]))).await.unwrap().into_inner();
-    assert_eq!(none.warnings.iter().map(|one| one.field.as_str()).collect::<Vec<_>>(), ["parent_surface_id"]);
+    assert_eq!(fields(&none.warnings), ["namespaces[0]", "parent_surface_id"]);
     // In a list of surfaces it is bounded, too.
     let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
     let listed = listed.surfaces.into_iter().find(|surface| surface.surface_id == child).unwrap();
     assert_eq!((listed.counts.unwrap().loaded, listed.parent_surface_id.as_str()), (1, parent.as_str()));
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn names_that_lead_nowhere_within_a_parent_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("mail", "send")]).await.unwrap();
+    let blocked = vec![v1::BlockedName { name: "files.write".to_owned(), message: "not today".to_owned() }];
+    let parent = made(&role, v1::CreateSurfaceRequest { blocked, ..of(&["files"]) }).await;
+    let request = v1::CreateSurfaceRequest {
+        tool_refs: names(&["files.read", "mail.send"]),
+        load: names(&["files.write", "files.read"]),
+        ..of(&["files", "mail"])
+    };
+    let made = role.client.clone().create_surface(within(&parent, request)).await.unwrap().into_inner();
+    assert_eq!(fields(&made.warnings), ["namespaces[1]", "tool_refs[1]", "load[0]"]);
+    let said = |at: usize| made.warnings[at].message.as_str();
+    let above = format!("the surface `{parent}`, which this one is within");
+    assert_eq!(said(0), format!("{above}, shows no tool that has the namespace `mail` now"));
+    assert!(said(1).starts_with(&format!("`mail.send` is not part of {above}")), "{}", said(1));
+    assert_eq!(said(2), format!("`files.write` not today (says {above})"));
+    let request = v1::ExtendSurfaceRequest {
+        surface_id: made.surface.unwrap().surface_id,
+        namespaces: names(&["mail"]),
+        tool_refs: names(&["files.write", "files.read"]),
+        load: names(&["mail.send"]),
+        ..Default::default()
+    };
+    let extended = role.client.clone().extend_surface(request).await.unwrap().into_inner();
+    assert_eq!(fields(&extended.warnings), ["namespaces[0]", "tool_refs[0]"]);
+    assert_eq!(extended.not_loaded.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["mail.send"]);
+    // Nothing is said of what the parent shows.
+    let request = v1::CreateSurfaceRequest { load: names(&["files.read"]), ..of(&["files"]) };
+    let made = role.client.clone().create_surface(within(&parent, request)).await.unwrap().into_inner();
+    assert_eq!(fields(&made.warnings), [""; 0]);
     role.stop().await;
 }
 

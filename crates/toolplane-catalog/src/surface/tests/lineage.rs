@@ -206,6 +206,32 @@ fn a_call_that_goes_by_a_moment_is_judged_by_what_those_above_showed_then() {
 }
 
 #[test]
+fn what_leads_nowhere_within_the_one_above_is_told() {
+    let catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("b", "three"), tool("c", "four")]);
+    let top = SurfaceRequest { blocked: vec![blocked("a.two")], tool_refs: strings(&["c.four"]), ..of_spaces(&["a"]) };
+    let line = Line::of(&catalog, &[top, request(), request()]);
+    let all = strings(&["a", "b", "c", "nowhere"]);
+    let asked: [AskedFor<'_>; 1] = [(crate::filter::FilterKind::Namespace, "namespaces", &all)];
+    let selection = Selection { namespaces: all.iter().cloned().collect(), ..Selection::default() };
+    let told = |above: Option<&IndexedSurface>| -> Vec<(String, String)> {
+        let told = unmatched(&catalog, &asked, &selection, above);
+        told.into_iter().map(|one| (one.field, one.message)).collect()
+    };
+    let nowhere = ("namespaces[3]".to_owned(), "no tool has the namespace `nowhere` now".to_owned());
+    assert_eq!(told(None), [nowhere.clone()]);
+    let message = "the surface `s1`, which this one is within, shows no tool that has the namespace `b` now";
+    let within = ("namespaces[1]".to_owned(), message.to_owned());
+    assert_eq!(told(line.lowest().parents().next()), [nowhere, within], "`c` is shown for the tool that is named");
+    let names = strings(&["a.one", "a.two", "b.three", "c.four", "nothing"]);
+    let told = not_shown_above(&catalog, "load", &names, line.lowest());
+    let told: Vec<(&str, &str)> = told.iter().map(|one| (one.field.as_str(), one.message.as_str())).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told[0], ("load[1]", "`a.two` not today (says the surface `s0`, which this one is within)"));
+    assert!(told[1].0 == "load[2]" && told[1].1.starts_with("`b.three` is not part of the surface `s0`"), "{told:?}");
+    assert_eq!(not_shown_above(&catalog, "load", &names, &line.0[0]), [], "none is above it");
+}
+
+#[test]
 fn each_of_a_line_says_what_may_be_called() {
     let catalog = catalog(&[tool("a", "one"), tool("a", "two")]);
     let with = |choice: Option<&str>, policy: Option<Value>, refs: &[&str]| SurfaceRequest {

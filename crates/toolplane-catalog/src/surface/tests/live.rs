@@ -496,7 +496,7 @@ fn words_no_tool_has_are_told_with_those_that_were_meant() {
         let selection = Selection { namespaces: namespaces.iter().cloned().collect(), criteria };
         let asked: [AskedFor<'_>; 2] =
             [(FilterKind::Namespace, "namespaces", &namespaces), (FilterKind::Tag, "tags", &tags)];
-        let told = unmatched(catalog, &asked, &selection);
+        let told = unmatched(catalog, &asked, &selection, None);
         let told: Vec<_> = told.iter().map(|one| (one.field.as_str(), one.similar.clone())).collect();
         let expected: Vec<_> = expected.iter().map(|(field, similar)| (*field, strings(similar))).collect();
         assert_eq!(told, expected);
