@@ -29,10 +29,15 @@ impl LiveSurface {
         Self { above, ..self }
     }
 
-    /// How often the surfaces above it have been changed since it was made.
+    /// How often the surfaces above it have been changed since it was made. Where they are not there any more, as far as its log was told, so that its
+    /// revision does not go back behind one that was told there.
     pub(super) fn changes_above(&self) -> u64 {
-        let (Some(parent), Some(above)) = (&self.made.parent, &self.above) else { return 0 };
-        above.lineage().map(IndexedSurface::changes).sum::<u64>().saturating_sub(parent.changes)
+        let Some(parent) = &self.made.parent else { return 0 };
+        let above = match &self.above {
+            Some(above) => above.lineage().map(IndexedSurface::changes).sum(),
+            None => self.noted_above.sum(),
+        };
+        above.saturating_sub(parent.changes)
     }
 
     /// How often they had been changed together when it was made.

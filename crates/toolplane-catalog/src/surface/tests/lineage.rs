@@ -153,6 +153,18 @@ fn without_the_one_above_nothing_is_shown_and_nothing_called() {
 }
 
 #[test]
+fn without_the_one_above_the_revision_is_not_behind_what_was_told() {
+    let catalog = catalog(&[tool("a", "one"), tool("b", "two")]);
+    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), request()]);
+    let made = line.lowest().revision(&catalog);
+    line.put(0, extended(&line.0[0], &catalog, &["b"]));
+    line.put(1, Arc::new(line.lowest().noting(&catalog)));
+    assert_eq!(line.lowest().revision(&catalog), made + 1);
+    let orphan = IndexedSurface::read(&line.lowest().write().unwrap()).unwrap();
+    assert_eq!((orphan.parents().count(), orphan.revision(&catalog)), (0, made + 1));
+}
+
+#[test]
 fn what_one_above_is_extended_by_comes_deferred() {
     let mut catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
     let below = SurfaceRequest { load: strings(&["b.three"]), ..request() };
