@@ -15,7 +15,7 @@ use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
-use shown::{print, whole};
+use shown::{held_above, print, whole};
 
 /// What can be done with surfaces.
 #[derive(Debug, Subcommand)]
@@ -227,7 +227,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         ..Default::default()
     };
     let answer = connection.surfaces().create_surface(request).await?.into_inner();
-    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
+    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, &[], out)?;
     warn(&answer.warnings, out)?;
     Ok(CommandOutcome::Done)
 }
@@ -239,7 +239,9 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
     if out.json() && answer.json.is_some() {
         out.payload(answer.json)?;
     } else {
-        print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
+        let surface = whole(answer.surface.ok_or_else(missing)?, connection).await?;
+        let above = if out.json() { Vec::new() } else { held_above(&surface, connection).await };
+        print(surface, &above, out)?;
     }
     Ok(CommandOutcome::Done)
 }
@@ -295,7 +297,7 @@ async fn extend(args: ExtendArgs, connection: &Connection, out: &mut Output) -> 
         budget: budget.asked(),
     };
     let answer = connection.surfaces().extend_surface(request).await?.into_inner();
-    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
+    print(whole(answer.surface.ok_or_else(missing)?, connection).await?, &[], out)?;
     warn(&answer.warnings, out)?;
     for tool in &answer.unloaded {
         out.note(&went(tool))?;

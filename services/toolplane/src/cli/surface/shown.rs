@@ -34,8 +34,32 @@ pub(super) async fn whole(mut surface: v1::ToolSurface, connection: &Connection)
     Ok(surface)
 }
 
-/// A surface as it is shown.
-pub(super) fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
+/// Most surfaces above one.
+const MOST_ABOVE: usize = 3;
+
+/// What those above a surface hold at each call in it, too: one line each, the nearest first, as far as they can be read.
+pub(super) async fn held_above(surface: &v1::ToolSurface, connection: &Connection) -> Vec<String> {
+    let (mut held, mut next) = (Vec::new(), surface.parent_surface_id.clone());
+    for _ in 0..MOST_ABOVE {
+        if next.is_empty() {
+            break;
+        }
+        let request = v1::GetSurfaceRequest { surface_id: next, ..Default::default() };
+        let Ok(answer) = connection.surfaces().get_surface(request).await else { break };
+        let Some(above) = answer.into_inner().surface else { break };
+        held.extend(held_by(&above));
+        next = above.parent_surface_id;
+    }
+    held
+}
+
+/// What a surface holds at each call in those within it, with its id; nothing where it holds nothing.
+fn held_by(above: &v1::ToolSurface) -> Option<String> {
+    choosing::told(above).map(|held| format!("{held}  (of {}, which it is within)", above.surface_id))
+}
+
+/// A surface as it is shown; `held_above` says what those above it hold.
+pub(super) fn print(surface: v1::ToolSurface, held_above: &[String], out: &mut Output) -> Result<(), Failure> {
     if out.json() {
         return out.record::<ToolSurface, _>(surface);
     }
@@ -46,7 +70,7 @@ pub(super) fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Fa
     if let Some(used) = &surface.budget {
         out.line(format!("  {}", budget(used)))?;
     }
-    if let Some(held) = choosing::told(&surface) {
+    for held in choosing::told(&surface).iter().chain(held_above) {
         out.line(format!("  {held}"))?;
     }
     for tool in &surface.loaded_tools {
@@ -139,6 +163,15 @@ mod tests {
         assert_eq!(headline(&surface), "surf_b  task  revision 4  moment 1.2.9");
         let surface = v1::ToolSurface { parent_surface_id: "surf_a".to_owned(), pinned: true, ..surface };
         assert_eq!(headline(&surface), "surf_b  task  revision 4  moment 1.2.9  pinned  within surf_a");
+    }
+
+    #[test]
+    fn what_one_above_holds_is_told_with_its_id() {
+        let above = v1::ToolSurface { surface_id: "surf_a".to_owned(), ..Default::default() };
+        assert_eq!(held_by(&above), None);
+        let above = v1::ToolSurface { policy_refs: vec!["frozen".to_owned()], ..above };
+        let line = "calls: policies frozen  (of surf_a, which it is within)";
+        assert_eq!(held_by(&above).as_deref(), Some(line));
     }
 
     #[test]
