@@ -230,7 +230,7 @@ fn what_leads_nowhere_within_the_one_above_is_told() {
         told.into_iter().map(|one| (one.field, one.message)).collect()
     };
     let nowhere = ("namespaces[3]".to_owned(), "no tool has the namespace `nowhere` now".to_owned());
-    assert_eq!(told(None), [nowhere.clone()]);
+    assert_eq!(told(None), std::slice::from_ref(&nowhere));
     let message = "the surface `s1`, which this one is within, shows no tool that has the namespace `b` now";
     let within = ("namespaces[1]".to_owned(), message.to_owned());
     assert_eq!(told(line.lowest().parents().next()), [nowhere, within], "`c` is shown for the tool that is named");
