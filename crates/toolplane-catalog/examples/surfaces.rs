@@ -76,7 +76,7 @@ fn make_lowest(catalog: &Catalog) -> Outcome<IndexedSurface> {
     let mut above = make(catalog)?;
     for _ in 0..3 {
         let (id, parent) = (SurfaceId::from_trusted("s"), Some(Arc::new(above)));
-        let made = LiveSurface::make_within(catalog, &request, id, Timestamp::default(), parent);
+        let made = LiveSurface::make_within(catalog, &request, id, Timestamp::default(), parent, Shut::NOTHING);
         above = made.map_err(|misnamed| format!("{misnamed:?}"))?.into();
     }
     Ok(above)
@@ -95,7 +95,7 @@ fn make_within(catalog: &Catalog) -> Outcome<IndexedSurface> {
     request.budget = Budget { max_tools: 200, max_schema_tokens: 3_000, max_schema_bytes: 0 };
     let made = LiveSurface::make(catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default());
     let made = made.map_err(|misnamed| format!("{misnamed:?}"))?;
-    Ok(made.loaded_within_budget(catalog, &COUNTING).into())
+    Ok(made.loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into())
 }
 
 fn measure(tools: usize) -> Outcome<()> {
@@ -122,7 +122,7 @@ fn measure(tools: usize) -> Outcome<()> {
         let loading = load(&bounded, &catalog, &names, Timestamp::default(), &COUNTING);
         Ok(bounded.after_loading(&loading).write()?)
     })?;
-    let (telling, budget) = timed(|_| bounded.budget(&catalog).ok_or_else(|| "no budget".into()))?;
+    let (telling, budget) = timed(|_| bounded.budget(&catalog, Shut::NOTHING).ok_or_else(|| "no budget".into()))?;
     let (first, told) = timed(|_| {
         surface.counts(&catalog, Shut::NOTHING);
         Ok(surface.tools(&catalog, Shut::NOTHING, None).take(PAGE).collect::<Vec<_>>())

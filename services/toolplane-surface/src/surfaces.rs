@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, Shut, SurfaceRequest};
+use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, SurfaceRequest};
 use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -94,21 +94,19 @@ impl Registry {
             Some(parent) => Some(self.to_be_above(tenant, parent).await?),
             None => None,
         };
-        let owner = self.tenant(tenant);
-        let (made, names) = {
-            let catalog = owner.catalog.read();
-            let made = LiveSurface::make_within(&catalog, &wanted.request, id.clone(), now, above);
+        let (made, names) = self.in_sight(tenant, |catalog, shut| {
+            let made = LiveSurface::make_within(catalog, &wanted.request, id.clone(), now, above, shut);
             let made = made.map(|made| match &wanted.model_capabilities {
                 Some(given) => made.with_model_capabilities(given.clone()),
                 None => made,
             });
             let made = made.map(|made| {
-                let made = made.loaded_within_budget(&catalog, &COUNTING);
-                let counts = made.counts(&catalog, Shut::NOTHING);
+                let made = made.loaded_within_budget(catalog, &COUNTING, shut);
+                let counts = made.counts(catalog, shut);
                 (IndexedSurface::from(made), counts)
             });
             (made, Arc::clone(catalog.similar()))
-        };
+        });
         let (surface, counts) = made.map_err(|misnamed| of_violations(misnamed.violations(&names)))?;
         let created = json!({
             "revision": 1,

@@ -286,11 +286,11 @@ impl IndexedSurface {
         }
     }
 
-    /// What is loaded of its budget, and what was deferred for it; nothing where it has none.
-    pub fn budget(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
+    /// What is loaded of its budget, and what was deferred for it; nothing where it has none. What is shut is not deferred for it.
+    pub fn budget(&self, catalog: &Catalog, shut: Shut<'_>) -> Option<SurfaceBudget> {
         match &self.0 {
             Form::Copied(_) => None,
-            Form::Live(live) => live.budget_record(catalog),
+            Form::Live(live) => live.budget_record(catalog, shut),
         }
     }
 

@@ -125,10 +125,11 @@ impl LiveSurface {
         surface_id: SurfaceId,
         created_at: Timestamp,
     ) -> Result<Self, Misnamed> {
-        Self::make_within(catalog, request, surface_id, created_at, None)
+        Self::make_within(catalog, request, surface_id, created_at, None, Shut::NOTHING)
     }
 
-    /// The same within another surface: it shows nothing that the other one does not.
+    /// The same within another surface: it shows nothing that the other one does not. What is shut now does not count among the tools that
+    /// may be too many to load them all.
     ///
     /// # Errors
     ///
@@ -139,6 +140,7 @@ impl LiveSurface {
         surface_id: SurfaceId,
         created_at: Timestamp,
         above: Option<Arc<IndexedSurface>>,
+        shut: Shut<'_>,
     ) -> Result<Self, Misnamed> {
         let mut faults = Misnamed::default();
         let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
@@ -181,7 +183,7 @@ impl LiveSurface {
         let surface = surface.within(above);
         let crowded = match surface.made.request.defer {
             DeferPolicy::Auto { threshold } => {
-                let counts = surface.counts(catalog, Shut::NOTHING);
+                let counts = surface.counts(catalog, shut);
                 counts.loaded + counts.deferred > threshold as usize
             }
             DeferPolicy::All => true,

@@ -81,7 +81,7 @@ fn unload(surface: &Shown, catalog: &Catalog, names: &[String]) -> (Shown, Vec<T
 
 fn make(catalog: &Catalog, request: &SurfaceRequest) -> Shown {
     let made = LiveSurface::make(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000));
-    Shown::of(made.unwrap().loaded_within_budget(catalog, &COUNTING).into(), catalog)
+    Shown::of(made.unwrap().loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into(), catalog)
 }
 
 fn names(surface: &ToolSurface) -> (Vec<&str>, Vec<&str>) {

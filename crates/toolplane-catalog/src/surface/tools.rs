@@ -36,7 +36,8 @@ impl Shut<'_> {
         denied.or_else(|| Some((HiddenReason::CredentialMissing, (self.by_traits)(&entry.traits)?)))
     }
 
-    pub(super) fn is_shut(&self, entry: &CatalogEntry) -> bool {
+    /// Whether it is not to be used.
+    pub fn is_shut(&self, entry: &CatalogEntry) -> bool {
         self.denied.contains_key(entry.tool_id()) || (self.by_traits)(&entry.traits).is_some()
     }
 }

@@ -75,19 +75,18 @@ impl Spent {
 impl Registry {
     /// What a surface has loaded of its budget.
     pub(crate) fn budget(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceBudget> {
-        let owner = self.tenant(tenant);
-        surface.budget(&owner.catalog.read())
+        self.in_sight(tenant, |catalog, shut| surface.budget(catalog, shut))
     }
 
     /// Which of these names, by their places, lead to tools that do not fit into the budget of the surface.
     pub(crate) fn left_for_budget(&self, tenant: &TenantId, surface: &IndexedSurface, names: &[String]) -> Vec<usize> {
-        let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        let is_left = |name: &String| match catalog.find(name) {
-            Lookup::One(entry) => surface.is_deferred_for_budget(entry),
-            Lookup::Ambiguous(_) | Lookup::Unknown => false,
-        };
-        names.iter().enumerate().filter(|(_, name)| is_left(name)).map(|(at, _)| at).collect()
+        self.in_sight(tenant, |catalog, shut| {
+            let is_left = |name: &String| match catalog.find(name) {
+                Lookup::One(entry) => surface.is_deferred_for_budget(entry) && !shut.is_shut(entry),
+                Lookup::Ambiguous(_) | Lookup::Unknown => false,
+            };
+            names.iter().enumerate().filter(|(_, name)| is_left(name)).map(|(at, _)| at).collect()
+        })
     }
 
     /// Takes note that tools are used in a surface, where that counts: those that are loaded.

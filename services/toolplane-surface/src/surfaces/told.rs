@@ -1,7 +1,7 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
 use toolplane_catalog::{
-    AskedFor, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled,
+    AskedFor, Catalog, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled,
     not_shown_above, outdated, unmatched,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
@@ -73,9 +73,7 @@ impl Registry {
 
     /// What a surface says about choosing by which nothing can be called now.
     pub(crate) fn idle_choices(&self, tenant: &TenantId, surface: &IndexedSurface) -> Vec<Unmatched> {
-        let owner = self.tenant(tenant);
-        let (catalog, denied) = (owner.catalog.read(), owner.denied());
-        surface.idle_choices(&catalog, Shut { by_traits: &|traits| self.shut(traits), denied: &denied })
+        self.in_sight(tenant, |catalog, shut| surface.idle_choices(catalog, shut))
     }
 
     /// What a pinned surface misses.
@@ -92,21 +90,26 @@ impl Registry {
         after: Option<&Position>,
         mut fits: impl FnMut(&SurfaceTool) -> bool,
     ) -> Told {
-        let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        let denied = owner.denied();
-        let shut = Shut { by_traits: &|traits| self.shut(traits), denied: &denied };
-        let (head, counts) = (surface.head(&catalog), surface.counts(&catalog, shut));
-        let (mut tools, mut more) = (Vec::new(), false);
-        for tool in surface.tools(&catalog, shut, after) {
-            if !fits(&tool) {
-                more = true;
-                break;
+        self.in_sight(tenant, |catalog, shut| {
+            let (head, counts) = (surface.head(catalog), surface.counts(catalog, shut));
+            let (mut tools, mut more) = (Vec::new(), false);
+            for tool in surface.tools(catalog, shut, after) {
+                if !fits(&tool) {
+                    more = true;
+                    break;
+                }
+                tools.push(tool);
             }
-            tools.push(tool);
-        }
-        // Where not even the first one fits, it is the first one again.
-        let last = tools.last().map(SurfaceTool::position).or_else(|| after.cloned());
-        Told { head, counts, next: last.filter(|_| more), tools }
+            // Where not even the first one fits, it is the first one again.
+            let last = tools.last().map(SurfaceTool::position).or_else(|| after.cloned());
+            Told { head, counts, next: last.filter(|_| more), tools }
+        })
+    }
+
+    /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
+    pub(crate) fn in_sight<T>(&self, tenant: &TenantId, look: impl FnOnce(&Catalog, Shut<'_>) -> T) -> T {
+        let owner = self.tenant(tenant);
+        let (catalog, denied) = (owner.catalog.read(), owner.denied());
+        look(&catalog, Shut { by_traits: &|traits| self.shut(traits), denied: &denied })
     }
 }

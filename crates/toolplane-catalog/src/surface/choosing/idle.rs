@@ -8,7 +8,7 @@ use toolplane_records::vocabulary::Behavior;
 
 use super::{Choosing, NotChosen, ToolChoice};
 use crate::catalog::Catalog;
-use crate::surface::{IndexedSurface, List, Shut, Unmatched};
+use crate::surface::{IndexedSurface, List, Shut, Unmatched, said_above};
 
 /// Most tools that are looked at. Where a surface shows more, nothing is said of what none of these fits.
 const MOST_TOOLS: usize = 10_000;
@@ -16,8 +16,46 @@ const MOST_TOOLS: usize = 10_000;
 const MOST_QUESTIONS: usize = 200_000;
 
 impl IndexedSurface {
-    /// What of its choices no tool that it shows now can be called by; what is shut is not shown.
+    /// What of its choices, and of those of surfaces above it, no tool that it shows now can be called by; what is shut is not shown.
     pub fn idle_choices(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<Unmatched> {
+        let own = self.own_idle_choices(catalog, shut);
+        if own.is_empty() { self.left_by_those_above(catalog, shut).into_iter().collect() } else { own }
+    }
+
+    /// That those above it let no tool be called that it would, with why of the first one.
+    fn left_by_those_above(&self, catalog: &Catalog, shut: Shut<'_>) -> Option<Unmatched> {
+        let line: Vec<_> = self.lineage().map(|surface| (surface.id(), surface.choosing())).collect();
+        let (own, above) = line.split_first()?;
+        if own.1.0.choice == ToolChoice::None || above.iter().all(|(_, (choosing, _))| choosing.is_silent()) {
+            return None;
+        }
+        let questions: usize = line.iter().map(|(_, (choosing, _))| 1 + choosing.patterns()).sum();
+        let (mut shown, mut first) = (self.shown_tools(catalog, shut), None);
+        for tool in shown.by_ref().take(MOST_TOOLS.min(MOST_QUESTIONS / questions)) {
+            let refused = line.iter().enumerate().find_map(|(at, (id, (choosing, chosen)))| {
+                let why = choosing.refuses(&tool, *chosen, true)?;
+                Some((why, (at > 0).then_some(*id)))
+            });
+            match refused {
+                None => return None,
+                Some((why, Some(above))) => {
+                    first.get_or_insert_with(|| said_above(&why.message(&tool.full_name), above));
+                }
+                Some((_, None)) => {}
+            }
+        }
+        let message = format!("leaves nothing to be called here now: {}", first?);
+        shown.next().is_none().then(|| told("parent_surface_id".to_owned(), message))
+    }
+
+    /// What it shows now, as patterns see it.
+    fn shown_tools<'c>(&'c self, catalog: &'c Catalog, shut: Shut<'c>) -> impl Iterator<Item = ToolFacts> + 'c {
+        let shown = self.tools(catalog, shut, None);
+        let shown = shown.take_while(|tool| matches!(tool.position().list, List::Loaded | List::Deferred));
+        shown.filter_map(|tool| Some(catalog.get(tool.tool_id())?.tool.registration().tool_facts()))
+    }
+
+    fn own_idle_choices(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<Unmatched> {
         let (choosing, chosen) = self.choosing();
         let chosen = match (&choosing.choice, chosen.and_then(|id| catalog.get(id))) {
             (ToolChoice::Tool(name), Some(entry)) => {
@@ -31,10 +69,7 @@ impl IndexedSurface {
         if choosing.is_silent() || choosing.choice == ToolChoice::None {
             return Vec::new();
         }
-        let shown = self.tools(catalog, shut, None);
-        let shown = shown.take_while(|tool| matches!(tool.position().list, List::Loaded | List::Deferred));
-        let facts = shown.filter_map(|tool| Some(catalog.get(tool.tool_id())?.tool.registration().tool_facts()));
-        choosing.idle_rules(facts)
+        choosing.idle_rules(self.shown_tools(catalog, shut))
     }
 }
 
@@ -50,13 +85,17 @@ impl Choosing {
         Some(told("default_tool_choice".to_owned(), message))
     }
 
+    fn patterns(&self) -> usize {
+        self.rules.allowed.len() + self.rules.denied.len()
+    }
+
     /// The patterns that none of these tools fits, and that none of them can be called.
     fn idle_rules(&self, mut shown: impl Iterator<Item = ToolFacts>) -> Vec<Unmatched> {
         let lists = [
             ("allowed_tools", &self.rules.allowed, Behavior::Allow),
             ("denied_tools", &self.rules.denied, Behavior::Deny),
         ];
-        let patterns = self.rules.allowed.len() + self.rules.denied.len();
+        let patterns = self.patterns();
         let most = MOST_TOOLS.min(MOST_QUESTIONS / patterns.max(1));
         let mut idle: Vec<(String, &str, &ToolPattern, Behavior)> = Vec::with_capacity(patterns);
         for (list, patterns, behavior) in lists {

@@ -85,9 +85,9 @@ impl Room<'_> {
 impl LiveSurface {
     /// The surface with what it loads when it is made, as far as its budget reaches: first the tools that its maker names in `load`, in that
     /// order, then those that say `always_load`, then the others that the rules load, each by id. One that does not fit is deferred, and those
-    /// behind it are tried; after 100 in a row that do not fit no more are.
+    /// behind it are tried; after 100 in a row that do not fit no more are. What is shut now takes nothing of it.
     #[must_use]
-    pub fn loaded_within_budget(mut self, catalog: &Catalog, counting: &Counting<'_>) -> Self {
+    pub fn loaded_within_budget(mut self, catalog: &Catalog, counting: &Counting<'_>, shut: Shut<'_>) -> Self {
         let Some(mut account) = self.account.take() else { return self };
         let now = self.made.created_at;
         let mut loads = Vec::new();
@@ -96,11 +96,11 @@ impl LiveSurface {
             Lookup::Ambiguous(_) | Lookup::Unknown => None,
         });
         let named: Vec<&CatalogEntry> = named.filter(|entry| matches!(self.place(entry), Place::Loaded)).collect();
-        let always = self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |traits| traits.always_load);
-        let others = self.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |traits| !traits.always_load);
+        let always = self.merged_of(catalog, List::Loaded, shut, None, |traits| traits.always_load);
+        let others = self.merged_of(catalog, List::Loaded, shut, None, |traits| !traits.always_load);
         let by_rule = always.chain(others).filter(|entry| self.loads_by_rule(entry));
         let (mut tried, mut in_vain) = (BTreeSet::new(), 0);
-        for entry in named.iter().copied().chain(by_rule) {
+        for entry in named.iter().copied().chain(by_rule).filter(|entry| !shut.is_shut(entry)) {
             if in_vain >= MAX_UNFITTING || !account.fits(Amount::of_tool(0, 0)) {
                 break;
             }
@@ -199,23 +199,22 @@ impl LiveSurface {
     }
 
     /// What is loaded of the budget, and what was deferred for it. No list of all tools is made for that.
-    pub(in crate::surface) fn budget_record(&self, catalog: &Catalog) -> Option<SurfaceBudget> {
+    pub(in crate::surface) fn budget_record(&self, catalog: &Catalog, shut: Shut<'_>) -> Option<SurfaceBudget> {
         let account = self.account.as_ref()?;
         let free = self.without_budget();
         let gone = account.gone().iter().rev().filter_map(|id| catalog.get(id));
         let mut gone: Vec<&CatalogEntry> =
-            gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_))).collect();
+            gone.filter(|entry| matches!(self.place(entry), Place::Deferred(_)) && !shut.is_shut(entry)).collect();
         let (by_rule, others): (usize, Box<dyn Iterator<Item = &CatalogEntry>>) = match account.widened() {
             // What the rules would load, and what went that they would not.
             None => {
                 gone.retain(|entry| !free.loads_by_rule(entry));
-                let count = free
-                    .counts(catalog, Shut::NOTHING)
-                    .loaded
-                    .saturating_sub(self.counts(catalog, Shut::NOTHING).loaded);
-                let others = free.merged_of(catalog, List::Loaded, Shut::NOTHING, None, |_| true);
-                let is_missing =
-                    |entry: &&CatalogEntry| free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id());
+                let loaded = |surface: &Self| surface.counts(catalog, shut).loaded;
+                let count = loaded(&free).saturating_sub(loaded(self));
+                let others = free.merged_of(catalog, List::Loaded, shut, None, |_| true);
+                let is_missing = |entry: &&CatalogEntry| {
+                    free.loads_by_rule(entry) && !self.places.contains_key(entry.tool_id()) && !shut.is_shut(entry)
+                };
                 (count, Box::new(others.filter(is_missing)))
             }
             // Nothing that was there before is deferred for the budget as it is now; what came since is looked at one by one.
@@ -224,6 +223,7 @@ impl LiveSurface {
                 let is_deferred = |entry: &&CatalogEntry| {
                     !self.went_for_budget(entry.tool_id())
                         && matches!(self.place(entry), Place::Deferred(Deferral::Budget))
+                        && !shut.is_shut(entry)
                 };
                 let came: Vec<&CatalogEntry> = came.filter(is_deferred).collect();
                 (came.len(), Box::new(came.into_iter()))

@@ -39,7 +39,7 @@ fn always(name: &str) -> Registration {
 }
 
 fn used(surface: &Shown, catalog: &Catalog) -> SurfaceBudget {
-    surface.indexed.budget(catalog).unwrap()
+    surface.indexed.budget(catalog, Shut::NOTHING).unwrap()
 }
 
 /// What is loaded, in its order, and what of the rest is deferred for the budget.
@@ -62,6 +62,35 @@ fn load_at(surface: &Shown, catalog: &Catalog, given: &[&str], at: i64, uses: &[
 
 fn gone(loading: &Loading) -> Vec<&str> {
     loading.unloaded.iter().map(|tool| tool.name.trim_start_matches("a.")).collect()
+}
+
+#[test]
+fn what_nobody_may_use_takes_nothing_of_a_budget() {
+    let catalog = catalog(&["five", "four", "one", "three", "two"].map(|name| tool("a", name)));
+    let id = |name: &str| match catalog.find(name) {
+        Lookup::One(entry) => entry.tool_id().clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let denied: BTreeMap<ToolId, String> = ["five", "one"].map(|name| (id(name), "is denied".to_owned())).into();
+    let made = |request: &SurfaceRequest, denied: &BTreeMap<ToolId, String>| {
+        let (shut, at) = (Shut { denied, ..Shut::NOTHING }, Timestamp::from_millis(1000));
+        let made = LiveSurface::make_within(&catalog, request, SurfaceId::from_trusted("s1"), at, None, shut).unwrap();
+        let surface = IndexedSurface::from(made.loaded_within_budget(&catalog, &COUNTING, shut));
+        let told = surface.record(&catalog, shut);
+        let budget = surface.budget(&catalog, shut).map(|used| {
+            let left = used.deferred_tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+            (used.tools, used.deferred, left.join(" "))
+        });
+        (names(&told).0.join(" "), budget)
+    };
+    let within = SurfaceRequest { budget: tools(2), load: strings(&["one"]), ..request() };
+    let nothing = BTreeMap::new();
+    assert_eq!(made(&within, &nothing), ("a.one a.five".to_owned(), Some((2, 3, "a.four a.three a.two".to_owned()))));
+    assert_eq!(made(&within, &denied), ("a.four a.three".to_owned(), Some((2, 1, "a.two".to_owned()))));
+    // Nor are there too many to load them all because of it.
+    let few = SurfaceRequest { defer: DeferPolicy::Auto { threshold: 3 }, ..request() };
+    assert_eq!(made(&few, &nothing), (String::new(), None));
+    assert_eq!(made(&few, &denied), ("a.four a.three a.two".to_owned(), None));
 }
 
 #[test]
@@ -88,7 +117,7 @@ fn a_surface_loads_in_order_what_fits_and_says_what_does_not() {
     let few = make(&catalog, &SurfaceRequest { budget: tools(3), defer: DeferPolicy::All, ..request() });
     assert_eq!(shown(&few, &catalog), "always | ");
     assert_eq!(used(&few, &catalog).deferred, 0);
-    assert_eq!(make(&catalog, &request()).indexed.budget(&catalog), None);
+    assert_eq!(make(&catalog, &request()).indexed.budget(&catalog, Shut::NOTHING), None);
 }
 
 #[test]
@@ -191,7 +220,9 @@ fn what_a_smaller_budget_deferred_is_not_said_to_be_deferred_for_a_larger_one() 
     assert_eq!((shown(&full, &catalog).as_str(), used(&full, &catalog).deferred), ("one three | always two", 2));
     let smaller = other(&full, &catalog, tools(1));
     assert_eq!(used(&smaller, &catalog).deferred, 3);
-    assert!(other(&smaller, &catalog, tools(9)).indexed.budget(&catalog).unwrap().deferred_tools.is_empty());
+    assert!(
+        other(&smaller, &catalog, tools(9)).indexed.budget(&catalog, Shut::NOTHING).unwrap().deferred_tools.is_empty()
+    );
 }
 
 #[test]
@@ -262,7 +293,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 /// Everything that was promised of a surface at one moment.
 fn check(surface: &Shown, catalog: &Catalog) -> Result<(), TestCaseError> {
     let now = now(&surface.indexed, catalog);
-    let Some(used) = surface.indexed.budget(catalog) else { return Ok(()) };
+    let Some(used) = surface.indexed.budget(catalog, Shut::NOTHING) else { return Ok(()) };
     let keeps = |had: u64, most: u64| most == 0 || had <= most;
     prop_assert!(keeps(used.tools, used.max_tools) && now.loaded_tools.len() as u64 <= used.tools, "{:?}", used);
     prop_assert!(keeps(used.schema_tokens, used.max_schema_tokens), "{:?}", used);

@@ -91,7 +91,7 @@ fn tools_that_are_not_loaded_do_not_count_among_the_many() {
     assert_eq!(other(&surface).unwrap_err(), NoOtherBudget::Crowd);
     surface = unloads(&surface, &catalog, "a.t0002");
     let first = surface.after_loading(&other(&surface).unwrap().unwrap());
-    assert_eq!(first.budget(&catalog).map(|used| (used.tools, used.deferred)), Some((1_000, 0)));
+    assert_eq!(first.budget(&catalog, Shut::NOTHING).map(|used| (used.tools, used.deferred)), Some((1_000, 0)));
     assert_eq!(first.counts(&catalog, Shut::NOTHING).loaded, 1_000);
 }
 

@@ -49,8 +49,9 @@ fn below(
     request: &SurfaceRequest,
     id: SurfaceId,
 ) -> IndexedSurface {
-    let made = LiveSurface::make_within(catalog, request, id, Timestamp::from_millis(1000), above.cloned());
-    made.unwrap().loaded_within_budget(catalog, &COUNTING).into()
+    let made =
+        LiveSurface::make_within(catalog, request, id, Timestamp::from_millis(1000), above.cloned(), Shut::NOTHING);
+    made.unwrap().loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into()
 }
 
 fn of_spaces(spaces: &[&str]) -> SurfaceRequest {
@@ -264,6 +265,18 @@ fn each_of_a_line_says_what_may_be_called() {
     assert_eq!(chosen("a.two"), Some((NotChosen::OnlyOther("a.one".to_owned()), Some("s0".to_owned()))));
     assert!(surface.one_at_a_time());
     assert_eq!(surface.policy_refs(), ["p2", "p3", "p1"]);
+
+    let told = |at: usize| {
+        let told = line.0[at].idle_choices(&catalog, Shut::NOTHING);
+        told.into_iter().map(|one| format!("{} {}", one.field, one.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(0), Vec::<String>::new());
+    let why = "parent_surface_id leaves nothing to be called here now: ";
+    let by_top = "`a.two` is not called in this surface: its `default_tool_choice` is `a.one` (says the surface `s0`, which this one is within)";
+    assert_eq!(told(1), [format!("{why}{by_top}")], "it denies the other one itself");
+    let by_middle = "`a.one` is denied by `a.one` in `selection_policy.denied_tools` of this surface (says the surface `s1`, \
+                     which this one is within)";
+    assert_eq!(told(2), [format!("{why}{by_middle}")]);
 }
 
 #[test]
