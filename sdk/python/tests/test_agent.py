@@ -335,6 +335,8 @@ def test_tools_are_found_and_loaded(served: Worker, tools: Toolplane) -> None:
         below.call(f"{served.namespace}.fails", {})
     with pytest.raises(ValueError, match="`parent` is empty"):
         tools.surface(parent="")
+    with pytest.raises(TypeError, match="`parent` is the id of a surface"):
+        tools.surface(parent=upper)  # type: ignore[arg-type]
     upper.delete_surface()
     with pytest.raises(ToolplaneError, match="not there any more"):
         below.list()

@@ -3,6 +3,7 @@
 //! A file is JSON, or TOML when its name ends in `.toml`. It holds one registration (`declaration`, and as far as there are
 //! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`.
 
+pub(crate) mod configured;
 pub(crate) mod fault;
 mod left_out;
 

@@ -71,13 +71,11 @@ pub enum SurfaceError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A configured tool file cannot be used.
-    #[error("`surface.declarations`: `{}`: {reason}", file.display())]
+    /// Configured tool files cannot be used.
+    #[error("`surface.declarations`: {}", told(faults))]
     Declarations {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
+        /// Each of these files, with what is wrong with it.
+        faults: Vec<(PathBuf, String)>,
     },
 }
 
@@ -101,6 +99,11 @@ impl SurfaceError {
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }
+}
+
+fn told(faults: &[(PathBuf, String)]) -> String {
+    let told: Vec<String> = faults.iter().map(|(file, reason)| format!("`{}`: {reason}", file.display())).collect();
+    told.join("; ")
 }
 
 impl From<SurfaceError> for RoleError {

@@ -1,24 +1,19 @@
 //! The role as a whole: its store, its handlers, its background work.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use toolplane_backend::{Backend, Keeper};
-use toolplane_catalog::{Catalog, CatalogLimits, Registration};
 use toolplane_metrics::{Observing, before_collect};
 use toolplane_proto::v1::provider_service_server::ProviderServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
 use toolplane_records::cluster::ClusterRole;
-use toolplane_records::ids::TenantId;
-use toolplane_records::vocabulary::ToolLifecycle;
 use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
-use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
-use crate::declarations::ToolFile;
-use crate::error::{SurfaceError, of_violations};
+use crate::declarations::configured::ToolFiles;
+use crate::error::SurfaceError;
 use crate::learning::Learning;
 use crate::meaning::{self, Meaning};
 use crate::options::SurfaceOptions;
@@ -26,13 +21,10 @@ use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
 use crate::synonyms::Thesauri;
-use crate::{declarations, rerank, takeover};
+use crate::{rerank, takeover};
 
 /// The services of the role, as health checks name them.
 const HEALTH: [&str; 3] = ["toolplane.v1.SurfaceService", "toolplane.v1.ProviderService", "surface"];
-
-/// What is said of a field of a tool file that may be misspelled.
-const LEFT_OUT: &str = "no record has this field; nothing is kept of it";
 
 /// The surface role, running. It does not listen by itself: [`SurfaceRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
@@ -74,9 +66,10 @@ impl SurfaceRole {
     /// - [`SurfaceError::Store`] when the store cannot be read.
     /// - [`SurfaceError::Tool`] when a stored tool cannot be used.
     /// - [`SurfaceError::Synonyms`] when words that are said to mean the same cannot be used.
-    /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
+    /// - [`SurfaceError::Declarations`] when a tool file cannot be read, its tools are refused, or two contradict each other.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
+        let tool_files = ToolFiles::read(&options.declarations)?;
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
         let registry =
@@ -86,9 +79,7 @@ impl SurfaceRole {
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
         tasks.spawn("logs of surfaces", registry.clone().write_found(stop.clone()));
         tasks.spawn("unused surfaces", registry.clone().delete_unused(stop.clone()));
-        for file in &options.declarations {
-            register_file(&registry, file).await?;
-        }
+        tool_files.register(&registry).await?;
         let (failed, stopping) = (backend.failed(), stop.clone());
         tasks.spawn_fallible("surface store", async move {
             // After a failed write nothing may be acknowledged any more: the process ends and recovers.
@@ -184,9 +175,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 /// readable, and synonyms must be words.
 fn check(config: &Config) -> Result<(), RoleError> {
     Thesauri::of(&SurfaceOptions::from_config(config).synonyms, config.surface.search.starter_synonyms)?;
-    for file in &config.surface.declarations {
-        declarations::read(file).map_err(|reason| refused(file, reason))?;
-    }
+    ToolFiles::read(&config.surface.declarations)?;
     meaning::check(config)?;
     rerank::check(config)?;
     configured::read(&config.providers)?;
@@ -195,47 +184,5 @@ fn check(config: &Config) -> Result<(), RoleError> {
 
 /// Registers the configured tools with nothing, as a start does with what is stored; what they hold that no record has.
 fn rehearse(config: &Config) -> Result<Vec<String>, RoleError> {
-    let mut catalog = Catalog::new(CatalogLimits::default());
-    let mut warnings = Vec::new();
-    for file in &config.surface.declarations {
-        let ToolFile { registrations, left_out } = declarations::read(file).map_err(|reason| refused(file, reason))?;
-        warnings.extend(left_out.into_iter().map(|field| format!("{}: `{field}`: {LEFT_OUT}", file.display())));
-        let planned = catalog.plan_register(&registrations).map_err(of_violations);
-        let planned = planned.map_err(|error| refused(file, describe(&(&error).into()).to_string()))?;
-        planned.into_iter().for_each(|change| catalog.apply(change));
-    }
-    Ok(warnings)
-}
-
-fn refused(file: &Path, reason: String) -> SurfaceError {
-    SurfaceError::Declarations { file: file.to_owned(), reason }
-}
-
-/// The tools of a file. What of it no record takes is said in the log: it may be misspelled.
-fn tools_of(file: &Path) -> Result<Vec<Registration>, SurfaceError> {
-    let ToolFile { registrations, left_out } = declarations::read(file).map_err(|reason| refused(file, reason))?;
-    for field in left_out {
-        tracing::warn!(field, file = %file.display(), "{LEFT_OUT}");
-    }
-    Ok(registrations)
-}
-
-/// Registers the tools of a file. What was retired meanwhile stays retired.
-async fn register_file(registry: &Registry, file: &Path) -> Result<(), SurfaceError> {
-    let mut tools = tools_of(file)?;
-    let tenant = TenantId::unauthenticated();
-    tools.retain(|tool| {
-        let id = &tool.declaration.tool_id;
-        let known = registry.tool(&tenant, id);
-        let retired = known.is_ok_and(|entry| entry.tool.registration().lifecycle() == ToolLifecycle::Retired);
-        if retired {
-            tracing::warn!(tool_id = %id, file = %file.display(), "the file declares a retired tool; it stays retired");
-        }
-        !retired
-    });
-    let count = tools.len();
-    let refused = |error: toolplane_runtime::ApiError| refused(file, describe(&(&error).into()).to_string());
-    registry.register(tenant, tools, false).await.map_err(refused)?;
-    tracing::info!(count, file = %file.display(), "tools registered");
-    Ok(())
+    Ok(ToolFiles::read(&config.surface.declarations)?.rehearse()?)
 }

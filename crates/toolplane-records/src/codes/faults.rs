@@ -169,7 +169,7 @@ codes! {
     SURFACE_NOT_MOVED = "SURFACE_NOT_MOVED", Fault,
         "the directory, and why", "The tools and surfaces of an embedded store cannot be moved to Redis.", "Follow the message: decide which of the two stores counts, and move the other one away.";
     SURFACE_DECLARATIONS = "SURFACE_DECLARATIONS", Fault,
-        "the file and the faults", "A file of `surface.declarations` holds declarations that break rules.", "Correct the fields that are named.";
+        "the files and their faults", "Files of `surface.declarations` cannot be read, hold declarations that break rules, or declare one tool differently.", "Correct the fields that are named.";
     SURFACE_PROVIDERS = "SURFACE_PROVIDERS", Fault,
         "the place of the entry and what is wrong", "An entry of `[[providers]]` in the configuration cannot be used.", "Correct the field that is named.";
     SURFACE_SYNONYMS = "SURFACE_SYNONYMS", Fault,

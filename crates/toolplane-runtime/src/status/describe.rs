@@ -76,7 +76,10 @@ impl fmt::Display for Description {
 
 fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     match code {
-        Code::PermissionDenied | Code::Unauthenticated => refused(reason),
+        Code::PermissionDenied | Code::Unauthenticated => {
+            cure(reason).unwrap_or("Ask the operator for a key that may do this.")
+        }
+        Code::FailedPrecondition => cure(reason).unwrap_or_default(),
         Code::NotFound => "check the id, and that you ask the cluster that made it",
         Code::Unavailable if !has_wait => "is the server running and is the address right?",
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",
@@ -89,9 +92,7 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     }
 }
 
-/// What helps a caller that is not known, or may not do something: the cure of its code, because for most codes no other role of its
-/// own helps.
-fn refused(reason: Option<&str>) -> &'static str {
-    let known = reason.and_then(codes::Code::find);
-    known.map_or("Ask the operator for a key that may do this.", |code| code.entry().cure)
+/// The cure of a code of ours: for most of those that a caller may not do something by, no other role of its own helps.
+fn cure(reason: Option<&str>) -> Option<&'static str> {
+    reason.and_then(codes::Code::find).map(|code| code.entry().cure)
 }

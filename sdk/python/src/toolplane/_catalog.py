@@ -55,7 +55,9 @@ def choosing(tool_choice: str, policy: Mapping[str, Any] | None) -> dict[str, An
 
 
 def within(parent: str | None) -> dict[str, Any]:
-    """The surface that another one is made within, as a field of its request. `ValueError` for an empty one."""
+    """The surface that another one is made within, as a field of its request. `ValueError` for an empty one, `TypeError` for what is no id."""
+    if not isinstance(parent, str | None):
+        raise TypeError(f"`parent` is the id of a surface, such as `client.surface_id`, and not a `{type(parent).__name__}`")
     if parent == "":
         raise ValueError("`parent` is empty: leave it out, or give the id of a surface")  # what was to be bounded is not made without
     return {} if parent is None else {"parent_surface_id": parent}

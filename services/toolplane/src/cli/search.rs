@@ -89,7 +89,7 @@ pub(crate) async fn search(
         tags: args.tag,
         capabilities: args.capability,
         without_use: args.without_use,
-        runtime_refs: args.refs,
+        runtime_refs: args.refs.clone(),
     };
     let answer = connection.surfaces().search_tools(request).await?.into_inner();
     if out.json() {
@@ -126,7 +126,7 @@ pub(crate) async fn search(
     if !result.next_page_token.is_empty() {
         out.note(&format!("go on with `--page {}`", result.next_page_token))?;
     }
-    out.note(&next_step(&result.next_action, &args.surface))?;
+    out.note(&next_step(&result.next_action, &args.surface, &args.refs))?;
     Ok(CommandOutcome::Done)
 }
 
@@ -171,10 +171,16 @@ fn reason(why: &v1::MatchReason) -> String {
     format!("{what}, in {}", why.fields.join(", "))
 }
 
-fn next_step(action: &str, surface: &str) -> String {
+/// What to do next, with the references that a surface of a narrower scope wants of whoever uses it.
+fn next_step(action: &str, surface: &str, refs: &[String]) -> String {
+    let refs: String = refs.iter().map(|one| format!(" --ref {one}")).collect();
     match action {
-        "load_schema_then_call" => format!("next: `toolplane load {surface} NAME`, then `toolplane invoke NAME`"),
-        "call" => format!("next: `toolplane invoke NAME --surface {surface}`"),
+        "load_schema_then_call" => {
+            format!(
+                "next: `toolplane load {surface} NAME{refs}`, then `toolplane invoke NAME --surface {surface}{refs}`"
+            )
+        }
+        "call" => format!("next: `toolplane invoke NAME --surface {surface}{refs}`"),
         "refine_query" => "next: use other words, or `toolplane tools ls`".to_owned(),
         "wait_for_provider" => "next: wait for the provider and search again".to_owned(),
         "not_available" => format!("next: `toolplane surface show {surface}` says why a tool is hidden"),

@@ -210,10 +210,15 @@ async fn register(
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
     let (mut names, mut pools) = (Vec::new(), Vec::new());
-    let mut tools = Vec::new();
+    let (mut tools, mut faults) = (Vec::new(), Vec::new());
     for file in files {
-        let read = declarations::read(file);
-        let read = read.map_err(|rule| Failure::Local(format!("`{}`: {rule}", file.display())))?;
+        let read = match declarations::read(file) {
+            Ok(read) => read,
+            Err(rule) => {
+                faults.push(format!("`{}`: {rule}", file.display()));
+                continue;
+            }
+        };
         for place in &read.left_out {
             out.note(&format!("`{}`: `{place}` is no field that is known here, and is left out", file.display()))?;
         }
@@ -223,6 +228,9 @@ async fn register(
             pools.push(binding.map(|binding| binding.pool().into_owned()));
             tools.push(declarations::message(&registration));
         }
+    }
+    if !faults.is_empty() {
+        return Err(Failure::Local(faults.join("; ")));
     }
     let request = v1::RegisterToolsRequest { tools, validate_only: check };
     let answer = connection.surfaces().register_tools(request).await?.into_inner();
