@@ -1,6 +1,9 @@
 //! The tools of one tenant, and the names that lead to them.
 
+mod change;
+mod entry;
 mod groups;
+mod lookup;
 mod names;
 mod prepared;
 #[cfg(test)]
@@ -13,15 +16,18 @@ use std::sync::Arc;
 use toolplane_records::alias;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::ToolId;
-use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
 
+pub use self::change::{CatalogChange, ChangeKind, NotRestored, RetireRefusal};
+pub use self::entry::CatalogEntry;
+pub(crate) use self::entry::Then;
 pub use self::groups::Group;
 use self::groups::Groups;
+pub use self::lookup::{Lookup, Sharing};
 pub(crate) use self::names::own_names;
 use self::names::{Claims, OwnNames, ToolNames};
 pub use self::prepared::{Prepared, PreparedTools};
-use crate::history::{Drift, History, Past, Since};
+use crate::history::Since;
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::index::SearchIndex;
@@ -29,179 +35,6 @@ use crate::similar::NameIndex;
 use crate::traits::Traits;
 use crate::validate::{Checked, validate};
 use crate::violations::Violations;
-
-/// What a change does to a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// A tool that was not there before.
-    Created,
-    /// Another registration of a tool that was.
-    Updated,
-    /// The very registration that is there already; applying it changes nothing.
-    Unchanged,
-    /// The tool keeps its identity for historical references and can no longer be selected.
-    Retired,
-}
-
-impl ChangeKind {
-    /// The kind as one stable word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Unchanged => "unchanged",
-            Self::Retired => "retired",
-        }
-    }
-}
-
-/// A decided change of one tool, to be made durable and then applied.
-#[derive(Clone, Debug)]
-pub struct CatalogChange {
-    /// What happens.
-    pub kind: ChangeKind,
-    /// The tool as it will be.
-    pub tool: Arc<Checked>,
-    /// Revision of the tool after the change: 1 when created, growing by one with every change.
-    pub revision: u64,
-    /// What the tool was before the change.
-    pub history: Arc<History>,
-    /// At which revisions of the catalog it was created, and is declared so.
-    pub since: Since,
-}
-
-/// One tool of the catalog.
-#[derive(Clone, Debug)]
-pub struct CatalogEntry {
-    /// The checked registration.
-    pub tool: Arc<Checked>,
-    /// How often it has been registered with another content.
-    pub revision: u64,
-    /// What it was before.
-    pub history: Arc<History>,
-    /// At which revisions of the catalog it was created, and is declared so.
-    pub since: Since,
-    /// What surfaces look at.
-    pub traits: Arc<Traits>,
-}
-
-impl CatalogEntry {
-    /// What happened to its schema since the declaration with that digest.
-    pub fn since(&self, known: &Digest) -> Drift {
-        self.history.since(known, self.tool.registration(), &self.tool.digest())
-    }
-
-    /// Whether it has had the traits it has since that revision of the catalog, or for longer.
-    pub(crate) fn has_same_traits_since(&self, revision: u64) -> bool {
-        self.since.traits <= revision
-    }
-
-    /// The traits the tool had at a revision of the catalog: nothing when there was no such tool, or when it is too long ago.
-    pub(crate) fn traits_at(&self, revision: u64) -> Option<&Traits> {
-        if self.has_same_traits_since(revision) {
-            return Some(&self.traits);
-        }
-        if self.since.created > revision {
-            return None;
-        }
-        self.history.at(revision).map(|past| past.traits.unwrap_or(&self.traits))
-    }
-
-    /// The declaration that was in force at a revision of the catalog, the first one for a tool that came later; nothing
-    /// when that is too long ago to be known.
-    pub(crate) fn digest_at(&self, revision: u64) -> Option<Digest> {
-        let revision = revision.max(self.since.created);
-        if self.since.declared <= revision {
-            return Some(self.tool.digest());
-        }
-        self.history.at(revision).map(|past| past.digest)
-    }
-
-    /// The tool at a revision of the catalog.
-    pub(crate) fn at(&self, revision: u64) -> Then<'_> {
-        let now = Past { digest: self.tool.digest(), name: self.tool.full_name(), traits: None };
-        let past = match self.since {
-            since if since.declared <= revision => Some(now),
-            since if since.created > revision => return Then::Absent,
-            _ => self.history.at(revision),
-        };
-        past.map_or(Then::Forgotten, |past| Then::There {
-            digest: past.digest,
-            name: if past.name.is_empty() { now.name } else { past.name },
-            traits: past.traits.unwrap_or(&self.traits),
-        })
-    }
-
-    /// The tool's id.
-    pub fn tool_id(&self) -> &ToolId {
-        &self.tool.registration().declaration.tool_id
-    }
-}
-
-/// What a tool was at a revision of the catalog.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Then<'a> {
-    /// There was no such tool.
-    Absent,
-    /// It is too long ago to be known.
-    Forgotten,
-    /// It was declared so.
-    There { digest: Digest, name: &'a str, traits: &'a Traits },
-}
-
-/// Where a name leads.
-#[derive(Clone, Debug)]
-pub enum Lookup<'a> {
-    /// To one tool.
-    One(&'a CatalogEntry),
-    /// To several tools of different namespaces; only their full names tell them apart.
-    Ambiguous(Sharing<'a>),
-    /// Nowhere.
-    Unknown,
-}
-
-/// The tools that share a bare name.
-#[derive(Clone, Copy, Debug)]
-pub struct Sharing<'a> {
-    catalog: &'a Catalog,
-    ids: &'a [ToolId],
-}
-
-impl<'a> Sharing<'a> {
-    /// The tools, by id.
-    pub fn entries(self) -> impl Iterator<Item = &'a CatalogEntry> {
-        self.ids.iter().filter_map(|id| self.catalog.entries.get(id))
-    }
-
-    /// The full names of some of them, for telling a caller which one to choose.
-    pub fn some_names(self) -> String {
-        const TOLD: usize = 5;
-        let mut names: Vec<&str> = self.entries().take(TOLD).map(|entry| entry.tool.full_name()).collect();
-        let more = format!("{} more", self.ids.len().saturating_sub(TOLD));
-        if self.ids.len() > TOLD {
-            names.push(&more);
-        }
-        names.join(", ")
-    }
-}
-
-/// Why a tool cannot be retired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RetireRefusal {
-    /// No tool has that id.
-    Unknown,
-    /// It is retired already.
-    AlreadyRetired,
-}
-
-/// A stored tool that cannot be brought back into a catalog.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotRestored {
-    /// Which tool.
-    pub tool_id: ToolId,
-    /// Why.
-    pub faults: Vec<FieldViolation>,
-}
 
 /// The registered tools of one tenant in memory.
 ///

@@ -7,11 +7,12 @@ mod above;
 mod budget;
 mod judge;
 mod lists;
+mod made;
 mod record;
 mod steps;
 mod stored;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -23,64 +24,22 @@ use toolplane_records::time::Timestamp;
 pub(super) use self::budget::Room;
 pub(crate) use self::judge::Deferral;
 pub(super) use self::judge::Place;
+use self::made::{Freshness, Made, named_tools};
 pub use self::record::select;
 use self::steps::Step;
 pub(super) use self::stored::is_form;
 use self::stored::{FORM, Stored};
 use super::budget::{Account, Unloaded};
-use super::choosing::{Choosing, ToolChoice};
 use super::extend::{Added, Extension, MAX_ADDED, NotExtended};
 use super::indexed::IndexedSurface;
 use super::lineage::{Above, Parent};
 use super::load::Loading;
 use super::misnamed::Misnamed;
-use super::request::{BlockedName, DeferPolicy, SurfaceRequest, within};
+use super::request::{DeferPolicy, SurfaceRequest, within};
 use super::selection::Selection;
 use super::tools::Shut;
-use crate::catalog::{Catalog, CatalogEntry, Lookup};
+use crate::catalog::{Catalog, CatalogEntry};
 use crate::traits::Traits;
-
-/// By which declarations of its tools a surface goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Freshness {
-    /// Tools come and go with the catalog; each is known by the declaration it had when the surface was made.
-    Live,
-    /// Every tool is known as it is declared now: nothing has to be loaded again.
-    Newest,
-    /// Only tools that were there when the surface was made, selected by what they were then.
-    Pinned,
-}
-
-/// What a surface was made with. It never changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Made {
-    surface_id: SurfaceId,
-    created_at: Timestamp,
-    request: SurfaceRequest,
-    /// What the caller said of the model, exactly as it was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    model_capabilities: Option<JsonPayload>,
-    freshness: Freshness,
-    /// The revision of the catalog it was made at.
-    as_of: u64,
-    /// There were too many tools to load them all.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    crowded: bool,
-    /// The tools the request names: to consider, to load, and to block, each of these with its message.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    named: BTreeSet<ToolId>,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    load: BTreeSet<ToolId>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    blocked: BTreeMap<ToolId, String>,
-    /// The tool that its default choice names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    chosen: Option<ToolId>,
-    /// The surface it is made within.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    parent: Option<Parent>,
-}
 
 /// A surface that follows the catalog.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,32 +101,7 @@ impl LiveSurface {
         above: Option<Arc<IndexedSurface>>,
         shut: Shut<'_>,
     ) -> Result<Self, Misnamed> {
-        let mut faults = Misnamed::default();
-        let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
-        let load = named_tools(catalog, "load", &request.load, &mut faults);
-        let blocked = blocked_tools(catalog, &request.blocked, &mut faults);
-        let chosen = match Choosing::stored(request.default_tool_choice.as_ref(), None).choice {
-            ToolChoice::Tool(name) => named_tool(catalog, "default_tool_choice".to_owned(), &name, &mut faults),
-            ToolChoice::Auto | ToolChoice::Required | ToolChoice::None => None,
-        };
-        faults.into_result()?;
-        let mut request = request.clone();
-        request.capability_requirements.sort_unstable();
-        request.capability_requirements.dedup();
-        let made = Made {
-            surface_id,
-            created_at,
-            model_capabilities: Some(JsonPayload::of(&request.model)),
-            freshness: if request.pinned { Freshness::Pinned } else { Freshness::Live },
-            as_of: catalog.revision(),
-            crowded: false,
-            named,
-            load,
-            blocked,
-            chosen,
-            parent: above.as_deref().map(Parent::now),
-            request,
-        };
+        let made = Made::of(catalog, request, surface_id, created_at, above.as_deref().map(Parent::now))?;
         let surface = Self::from(Stored {
             form: FORM,
             made: Arc::new(made),
@@ -264,14 +198,7 @@ impl LiveSurface {
 
     /// How many tools it names itself: what keeping it in memory costs.
     pub fn weight(&self) -> usize {
-        let Made { named, load, blocked, .. } = &*self.made;
-        1 + named.len()
-            + load.len()
-            + blocked.len()
-            + self.selection.len()
-            + self.loads.len()
-            + self.unloaded.len()
-            + self.added.len()
+        1 + self.made.names().count() + self.selection.len() + self.loads.len() + self.unloaded.len() + self.added.len()
     }
 
     /// The surface after these tools were loaded and those were unloaded for them; one that was loaded before is known by its new declaration,
@@ -387,14 +314,6 @@ impl LiveSurface {
         if self.selection.is_empty() { self.is_of_everything() } else { self.selection.fits(traits) }
     }
 
-    /// Tools that were there up to this revision of the catalog are loaded by the rules.
-    fn remembered_up_to(&self) -> u64 {
-        match self.made.freshness {
-            Freshness::Live | Freshness::Pinned => self.made.as_of,
-            Freshness::Newest => u64::MAX,
-        }
-    }
-
     /// Every tool that is judged by itself, and not with its group.
     fn special(&self) -> BTreeSet<&ToolId> {
         let mut all: BTreeSet<&ToolId> = self.places.keys().chain(&self.unloaded).collect();
@@ -404,8 +323,7 @@ impl LiveSurface {
 
     /// Adds the tools that it, or one above it, has another say about than about their groups.
     pub(in crate::surface) fn named_in_lineage<'s>(&'s self, all: &mut BTreeSet<&'s ToolId>) {
-        let Made { named, load, blocked, .. } = &*self.made;
-        all.extend(named.iter().chain(load).chain(blocked.keys()).chain(&self.added.tools));
+        all.extend(self.made.names().chain(&self.added.tools));
         if let Some(above) = &self.above {
             above.named_in_lineage(all);
         }
@@ -417,32 +335,7 @@ impl LiveSurface {
 
     /// Whether it, or one above it, has another say about the tool than about its group.
     pub(in crate::surface) fn is_named(&self, id: &ToolId) -> bool {
-        let Made { named, load, blocked, .. } = &*self.made;
-        let own = named.contains(id) || load.contains(id) || blocked.contains_key(id) || self.added.tools.contains(id);
+        let own = self.made.has_name(id) || self.added.tools.contains(id);
         own || self.above.as_ref().is_some_and(|above| above.is_named(id))
     }
-}
-
-fn named_tools(catalog: &Catalog, field: &str, names: &[String], faults: &mut Misnamed) -> BTreeSet<ToolId> {
-    let places = names.iter().enumerate().map(|(index, name)| (format!("{field}[{index}]"), name));
-    places.filter_map(|(place, name)| named_tool(catalog, place, name, faults)).collect()
-}
-
-/// The blocked tools, each with the message it is blocked with.
-fn blocked_tools(catalog: &Catalog, blocked: &[BlockedName], faults: &mut Misnamed) -> BTreeMap<ToolId, String> {
-    let places = blocked.iter().enumerate().map(|(index, blocked)| (format!("blocked[{index}].name"), blocked));
-    places
-        .filter_map(|(place, blocked)| {
-            named_tool(catalog, place, &blocked.name, faults).map(|tool_id| (tool_id, blocked.message.clone()))
-        })
-        .collect()
-}
-
-fn named_tool(catalog: &Catalog, place: String, name: &str, faults: &mut Misnamed) -> Option<ToolId> {
-    match catalog.find(name) {
-        Lookup::One(entry) => return Some(entry.tool_id().clone()),
-        Lookup::Ambiguous(sharing) => faults.add(place, name, Some(sharing.some_names())),
-        Lookup::Unknown => faults.add(place, name, None),
-    }
-    None
 }

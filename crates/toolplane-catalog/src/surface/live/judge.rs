@@ -132,7 +132,7 @@ impl LiveSurface {
     /// Whether the tool was there, and loaded by the rules, when the surface was made: what came later is discovered
     /// first, so that no prompt grows by itself.
     fn had(&self, entry: &CatalogEntry) -> bool {
-        let as_of = self.remembered_up_to();
+        let as_of = self.made.remembered_up_to();
         if entry.has_same_traits_since(as_of) {
             return true;
         }
@@ -252,7 +252,7 @@ impl LiveSurface {
             Place::Deferred(_) => Ok(None),
             Place::Loaded => Ok(Some(match self.asked(entry.tool_id()) {
                 Some(asked) => asked.digest,
-                None => entry.digest_at(self.remembered_up_to().min(at)),
+                None => entry.digest_at(self.made.remembered_up_to().min(at)),
             })),
         })
     }
@@ -266,8 +266,8 @@ impl LiveSurface {
                 tool_id: entry.tool_id().clone(),
                 name,
                 // Of a tool that came later nobody noted the moment.
-                loaded_at: (entry.since.created <= self.remembered_up_to()).then_some(self.made.created_at),
-                digest: entry.digest_at(self.remembered_up_to()),
+                loaded_at: (entry.since.created <= self.made.remembered_up_to()).then_some(self.made.created_at),
+                digest: entry.digest_at(self.made.remembered_up_to()),
                 changed: None,
             },
         };

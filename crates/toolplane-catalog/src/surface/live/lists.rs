@@ -154,7 +154,7 @@ impl LiveSurface {
             Judged::Waiting(_) | Judged::Deferred => (Some(List::Deferred), u64::MAX),
             Judged::Loaded { .. } if self.is_within_budget() => (Some(List::Deferred), u64::MAX),
             Judged::Loaded { regardless: true } => (Some(List::Loaded), u64::MAX),
-            Judged::Loaded { regardless: false } => (Some(List::Loaded), self.remembered_up_to()),
+            Judged::Loaded { regardless: false } => (Some(List::Loaded), self.made.remembered_up_to()),
         };
         // What came into the group after a surface was pinned, that knows by what it was then.
         let later = pinned_to.map_or(later, |pinned_to| later.min(pinned_to));
