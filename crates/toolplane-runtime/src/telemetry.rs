@@ -26,6 +26,7 @@ use crate::metrics::MetricExport;
 mod client;
 pub mod context;
 mod export;
+mod fields;
 mod held;
 mod otlp;
 pub mod semconv;
@@ -37,6 +38,7 @@ pub(crate) mod tests;
 pub(crate) use client::OtlpClient;
 use client::Signal;
 use export::{Exporter, FinishedSpans};
+use fields::PlainFields;
 use held::Keep;
 use span::Tracer;
 
@@ -193,7 +195,10 @@ where
     Ok(match config.format {
         LogFormat::Text => {
             let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());
-            layer.with_ansi(colours).with_filter(filter).boxed()
+            match colours {
+                true => layer.with_ansi(true).with_filter(filter).boxed(),
+                false => layer.with_ansi(false).fmt_fields(PlainFields).with_filter(filter).boxed(),
+            }
         }
         LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
     })

@@ -11,7 +11,7 @@ mod terms;
 mod tests;
 mod tool_clock;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -27,6 +27,7 @@ mod error;
 mod faults;
 mod forget;
 mod groups;
+mod hash;
 mod identity;
 mod intake;
 mod keeping;

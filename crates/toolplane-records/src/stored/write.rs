@@ -33,8 +33,8 @@ impl<'a> Writer<'a> {
         Self { start: out.len(), out, seen }
     }
 
-    /// Most numbers take a byte or two.
-    #[inline]
+    /// Most numbers take a byte or two, and each key is one.
+    #[inline(always)]
     fn varint(&mut self, value: u64) {
         match value {
             0..0x80 => self.out.push(value as u8),

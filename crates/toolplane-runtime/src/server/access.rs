@@ -2,7 +2,7 @@
 //!
 //! Roles are checked before a request is read: a caller that may not use a method learns nothing about what exists.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use toolplane_records::codes;
 
 use super::services::Catalog;

@@ -1,6 +1,6 @@
 //! The services of a server, their names and their descriptors.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 

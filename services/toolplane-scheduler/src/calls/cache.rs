@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 use toolplane_lifecycle::LeaseKey;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dashmap::{DashMap, DashSet};
+use crate::hash::{DashMap, DashSet};
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;

@@ -1,6 +1,6 @@
 //! Calls whose turn came while another task changed them: often the one that made them ready and had yet to let go of them.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use dashmap::mapref::entry::Entry;
 use toolplane_lifecycle::LeaseKey;
 use toolplane_metrics::{names, table};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use toolplane_catalog::{AnswerValidator, CatalogLimits, InputLimits};
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError, named};

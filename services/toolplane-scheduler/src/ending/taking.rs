@@ -1,6 +1,6 @@
 //! Which reports are being taken: the same one is not taken twice at a time.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;

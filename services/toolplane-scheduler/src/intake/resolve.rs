@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
@@ -125,8 +125,8 @@ impl SurfacePeer {
         Self(Arc::new(ToolCache {
             client: SurfaceServiceClient::new(peer),
             limits,
-            places: DashMap::new(),
-            versions: DashMap::new(),
+            places: DashMap::default(),
+            versions: DashMap::default(),
             trust: Trust::none(),
             generation: AtomicU64::new(0),
             revision: AtomicU64::new(0),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use toolplane_lifecycle::Permit;
 use toolplane_matching::glob::{InvalidGlob, TextGlob};
 use toolplane_records::ids::TenantId;
@@ -60,7 +60,7 @@ impl CallLimits {
     pub(crate) fn new(bounds: ConfiguredBounds) -> Result<Self, InvalidGlob> {
         let compile = |bound: &ToolBound| Ok((TextGlob::parse(&bound.tool)?, bound.clone()));
         let patterns = bounds.tools.iter().map(compile).collect::<Result<_, InvalidGlob>>()?;
-        Ok(Self { bounds, patterns, by_name: DashMap::new() })
+        Ok(Self { bounds, patterns, by_name: DashMap::default() })
     }
 
     /// Most calls of one tenant that wait to be run.

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use tokio::time::Instant;
 
 /// How fast, and how many at once.
@@ -32,7 +32,7 @@ pub(super) struct Buckets<K: Eq + Hash> {
 
 impl<K: Clone + Eq + Hash> Buckets<K> {
     pub(super) fn new() -> Self {
-        Self { paid_at: DashMap::new() }
+        Self { paid_at: DashMap::default() }
     }
 
     /// Counts one of `key`. Fails with the time after which it may come when it comes too early; then it is not counted.

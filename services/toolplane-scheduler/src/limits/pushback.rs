@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolplane_records::ids::TenantId;
@@ -40,7 +40,7 @@ struct Window {
 impl Pushback {
     /// Nothing is known yet; delays are spread by chance of `environment`.
     pub(crate) fn new(environment: Environment) -> Self {
-        Self { flows: DashMap::new(), environment }
+        Self { flows: DashMap::default(), environment }
     }
 
     /// A waiting call of `tenant` was claimed.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashSet;
+use crate::hash::DashSet;
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use tokio::sync::mpsc;
@@ -50,7 +50,7 @@ impl DecisionsInForce {
     /// Hears of tools through `surface`. What comes back are the calls that have to be decided about again.
     pub(crate) fn new(surface: SurfacePeer) -> (Arc<Self>, mpsc::UnboundedReceiver<InvocationKey>) {
         let (wanted, asked) = mpsc::unbounded_channel();
-        let decisions = Self { policy: RwLock::default(), surface, wanted, asked: DashSet::new() };
+        let decisions = Self { policy: RwLock::default(), surface, wanted, asked: DashSet::default() };
         (Arc::new(decisions), asked)
     }
 

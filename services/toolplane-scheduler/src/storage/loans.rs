@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use serde::{Deserialize, Serialize};
 use toolplane_store::{Bound, Commit, Expect, IndexOp, RecordKey, StoreError, Versioned, Write};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dashmap::DashMap;
+use crate::hash::DashMap;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolplane_records::ids::InvocationKey;
