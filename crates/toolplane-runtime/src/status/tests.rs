@@ -74,7 +74,8 @@ fn every_code_has_its_details() {
         terminal,
         Code::FailedPrecondition,
         "INVOCATION_STATE",
-        "invocation `inv_1` has already ended [INVOCATION_STATE]",
+        "invocation `inv_1` has already ended [INVOCATION_STATE]\n  Read the call (`toolplane get`): its state says what it waits for, or how \
+         it ended.",
     );
 
     check(

@@ -122,8 +122,9 @@ mod tests {
 
     fn tool(id: &str, description: &str) -> String {
         format!(
-            r#"{{"declaration":{{"schema_version":"agent_tool.v0.2.0","tool_id":"{id}","name":"{id}","namespace":"a",
-               "tool_kind":"native_function_tool","description":"{description}","lifecycle":"active"}}}}"#
+            r#"{{"declaration":{{"tool_id":"{id}","namespace":"a","name":"{id}","description":"{description}",
+               "lifecycle":"available","tool_kind":"native_tool",
+               "input_contract":{{"model_input_schema":{{"type":"object"}}}}}}}}"#
         )
     }
 
