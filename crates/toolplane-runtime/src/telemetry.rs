@@ -4,7 +4,6 @@
 //! in which it leaves (`otlp`), and sent by a task of its own (`export`); contexts, ids, sampling and what a process says of itself
 //! are those of OpenTelemetry's crates. When no exporter is set a span costs one check.
 
-use std::io::BufWriter;
 use std::time::{Duration, Instant};
 
 use toolplane_metrics::names;
@@ -13,7 +12,6 @@ use toolplane_records::codes;
 use opentelemetry::{KeyValue, global};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -28,6 +26,7 @@ pub mod context;
 mod export;
 mod fields;
 mod held;
+mod log_thread;
 mod otlp;
 pub mod semconv;
 mod span;
@@ -40,12 +39,8 @@ use client::Signal;
 use export::{Exporter, FinishedSpans};
 use fields::PlainFields;
 use held::Keep;
+use log_thread::{LogLines, LogThread};
 use span::Tracer;
-
-/// What is written to standard error at once.
-const LOG_BUFFER_BYTES: usize = 64 * 1024;
-/// Lines that may wait to be written before who logs waits for them.
-const LOG_LINES: usize = 64 * 1024;
 
 pub use context::{
     CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
@@ -67,6 +62,9 @@ pub enum TelemetryError {
     /// The log filter is malformed.
     #[error("`log.filter`: {0}")]
     Filter(LogFilterError),
+    /// The log cannot be written.
+    #[error("the thread that writes the log cannot be started: {0}")]
+    Log(std::io::Error),
     /// This process has telemetry already.
     #[error("telemetry is already set up in this process")]
     AlreadySet,
@@ -78,6 +76,7 @@ impl TelemetryError {
         match self {
             Self::Exporter { .. } => codes::TELEMETRY_EXPORTER.as_str(),
             Self::Filter(_) => codes::TELEMETRY_FILTER.as_str(),
+            Self::Log(_) => codes::TELEMETRY_LOG.as_str(),
             Self::AlreadySet => codes::TELEMETRY_ALREADY_SET.as_str(),
         }
     }
@@ -91,7 +90,7 @@ pub struct TelemetryGuard {
     metrics: Option<MetricExport>,
     flush_timeout: Duration,
     /// Writes what is left of the log when it goes, so it is the last to go.
-    _log: WorkerGuard,
+    _log: LogThread,
 }
 
 impl TelemetryGuard {
@@ -140,14 +139,14 @@ fn end(metrics: Option<MetricExport>, spans: Option<FinishedSpans>, limit: Durat
 /// `role` becomes the last part of `service.name`, e.g. `scheduler`; empty for all roles in one process.
 ///
 /// Fails with [`TelemetryError::Exporter`] when they cannot be exported to the endpoint as it is written, with
-/// [`TelemetryError::Filter`] when `log.filter` is malformed, and with [`TelemetryError::AlreadySet`] when this process
+/// [`TelemetryError::Filter`] when `log.filter` is malformed, with [`TelemetryError::Log`] when the log cannot be written, and with [`TelemetryError::AlreadySet`] when this process
 /// has telemetry already.
 pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
     let receiver = |signal| config.otlp_endpoint.as_deref().map(|endpoint| receiver(endpoint, signal)).transpose();
     let (traces, metrics) = (receiver(Signal::Traces)?, receiver(Signal::Metrics)?);
     names::TOOLS.set_most(config.metrics_tools);
-    let (lines, written) = log_writer();
+    let (lines, written) = LogThread::start(std::io::stderr()).map_err(TelemetryError::Log)?;
     Registry::default().with(log_layer(log, lines)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
     let spans = traces.map(|client| {
         let spans = FinishedSpans::default();
@@ -179,14 +178,7 @@ pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, LogFilterError> {
     EnvFilter::try_new(text).map_err(|error| LogFilterError { text: text.to_owned(), error })
 }
 
-/// Lines leave on a thread of their own, as many at a time as wait: a call does not wait for who reads them. None is lost while the
-/// process lives; where the reader is so slow that very many wait, who logs waits too.
-fn log_writer() -> (NonBlocking, WorkerGuard) {
-    let buffered = BufWriter::with_capacity(LOG_BUFFER_BYTES, std::io::stderr());
-    NonBlockingBuilder::default().lossy(false).buffered_lines_limit(LOG_LINES).thread_name("log").finish(buffered)
-}
-
-fn log_layer<S>(config: &LogConfig, lines: NonBlocking) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+fn log_layer<S>(config: &LogConfig, lines: LogLines) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {

@@ -28,6 +28,8 @@ codes! {
         "why", "The process cannot set up the export of traces.", "Correct `telemetry.otlp_endpoint`.";
     TELEMETRY_FILTER = "TELEMETRY_FILTER", Fault,
         "why", "The log filter is malformed.", "Correct `log.filter`.";
+    TELEMETRY_LOG = "TELEMETRY_LOG", Fault,
+        "why", "The thread that writes the log cannot be started.", "Let the process have more threads (`ulimit -u`, the limits of its service or container).";
     TELEMETRY_ALREADY_SET = "TELEMETRY_ALREADY_SET", Fault,
         "that it is set", "The program set up telemetry twice in one process.", "The author of the program that embeds Toolplane sets it up once.";
     HOOKS_CONFIG_INVALID = "HOOKS_CONFIG_INVALID", Fault,
