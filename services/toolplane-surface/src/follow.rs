@@ -16,7 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::catalog::Prepared;
 use toolplane_records::codes;
-use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
+use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::health::Need;
 
@@ -132,16 +132,11 @@ impl Registry {
     /// Reads what has changed; false when something of it is not there any more.
     async fn take_in_changed(&self, changed: Vec<Subject>) -> Result<bool, SurfaceError> {
         let mut tools: HashMap<TenantId, Vec<ToolId>> = HashMap::new();
-        let mut surfaces: Vec<(TenantId, SurfaceId)> = Vec::new();
-        let mut providers: Vec<(TenantId, ProviderId)> = Vec::new();
-        let (mut synonyms, mut used): (Vec<TenantId>, Vec<TenantId>) = Default::default();
+        let mut others = Vec::new();
         for subject in changed {
             match subject {
                 Subject::Tool(tenant, id) => tools.entry(tenant).or_default().push(id),
-                Subject::Surface(tenant, id) => surfaces.push((tenant, id)),
-                Subject::Provider(tenant, id) => providers.push((tenant, id)),
-                Subject::Synonyms(tenant) => synonyms.push(tenant),
-                Subject::Use(tenant) => used.push(tenant),
+                other => others.push(other),
             }
         }
         for (tenant, ids) in tools {
@@ -151,16 +146,7 @@ impl Registry {
                 }
             }
         }
-        for (tenant, id) in surfaces {
-            self.0.surfaces.refresh(self.store(), &tenant, &id).await?;
-        }
-        for (tenant, id) in providers {
-            self.read_provider(&tenant, &id).await?;
-        }
-        self.read_synonyms_of(&synonyms).await?;
-        for tenant in used {
-            self.0.learning.read_again(self.store(), &tenant).await?;
-        }
+        self.0.memory.read_changed(self.store(), others).await?;
         Ok(true)
     }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use toolplane_catalog::catalog::Prepared;
 use toolplane_catalog::{Catalog, CatalogLimits};
@@ -21,20 +22,18 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::{ApiError, tasks};
-use toolplane_store::Store;
+use toolplane_store::{Commit, Store};
 use tracing::Instrument as _;
 
 use self::read::read_catalogs;
-use crate::cache::Cache;
-use crate::changes::{Changes, Followers, Head};
+use crate::changes::{Changes, Followers, Head, Made};
 use crate::denied::{Denials, DeniedTools};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
-use crate::learning::Learning;
-use crate::providers::{Shelf, Trials, WorkerCredentials};
+use crate::memory::Memory;
+use crate::providers::{Trials, WorkerCredentials};
 use crate::surfaces::{DefaultSurface, Finds};
-use crate::sync::Hub;
-use crate::synonyms::Thesauri;
+use crate::sync::{Hub, Subject, Subscription};
 
 /// The state of the role. Cheap to clone; clones are the same registry.
 #[derive(Clone)]
@@ -43,20 +42,16 @@ pub(crate) struct Registry(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) hub: Hub,
-    pub(crate) surfaces: Cache,
+    /// What else is in memory of the store.
+    pub(crate) memory: Memory,
     /// What waits for the logs of surfaces.
     pub(crate) finds: Finds,
-    pub(crate) providers: Shelf,
     /// Providers that are only tried.
     pub(crate) trials: Trials,
     /// What the workers have.
     pub(crate) credentials: WorkerCredentials,
     /// What the rules deny to everybody.
     pub(crate) denials: Denials,
-    /// Words that mean the same.
-    pub(crate) thesauri: Thesauri,
-    /// What use teaches.
-    pub(crate) learning: Learning,
     pub(crate) changes: Changes,
     /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
     pub(crate) followers: Option<Followers>,
@@ -173,8 +168,7 @@ impl Registry {
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         patience: Duration,
-        thesauri: Thesauri,
-        learning: Learning,
+        memory: Memory,
         unused_after: Option<Duration>,
     ) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
@@ -190,14 +184,11 @@ impl Registry {
         let followers = store.is_shared().then(|| Followers::new(Arc::clone(&store)));
         let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
-            surfaces: Cache::default(),
+            memory,
             finds: Finds::default(),
-            providers: Shelf::default(),
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),
             denials,
-            thesauri,
-            learning,
             changes,
             followers,
             applied: Mutex::new(head),
@@ -206,12 +197,11 @@ impl Registry {
             tenants,
             store,
         }));
-        registry.read_providers().await?;
-        registry.read_synonyms().await?;
+        registry.0.memory.read(registry.store()).await?;
         Ok(registry)
     }
 
-    /// Reads all tools again, and forgets all surfaces in memory.
+    /// Reads all tools again, and all else in memory.
     pub(crate) async fn read_again(&self) -> Result<(), SurfaceError> {
         let mut catalogs = read_catalogs(self.store()).await?;
         for id in catalogs.keys() {
@@ -220,9 +210,7 @@ impl Registry {
         for tenant in &self.0.tenants {
             tenant.renew(catalogs.remove(tenant.key()).unwrap_or_else(empty));
         }
-        self.0.surfaces.clear().await;
-        self.read_providers().await?;
-        self.read_synonyms().await?;
+        self.0.memory.read_again(self.store()).await?;
         Ok(())
     }
 
@@ -242,6 +230,27 @@ impl Registry {
 
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.0.store
+    }
+
+    /// Makes a change of anything but tools durable, which is about `subjects`. Others are not told yet: see
+    /// [`take_in`](Self::take_in).
+    pub(crate) async fn make_change(&self, commit: Commit, subjects: &[Subject]) -> Result<Made, ApiError> {
+        self.0.changes.make(commit, subjects, None).await.map_err(of_store)
+    }
+
+    /// The revision of everything that is applied and told. Taken before what it is to be reported with is read.
+    pub(crate) fn revision(&self) -> u64 {
+        self.0.hub.revision()
+    }
+
+    /// The revision as it grows.
+    pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
+        self.0.hub.revisions()
+    }
+
+    /// A scheduler called `name` that wants to be told of every change.
+    pub(crate) fn subscribe(&self, name: &str) -> Subscription {
+        self.0.hub.subscribe(name)
     }
 
     pub(crate) async fn now(&self) -> Result<Timestamp, ApiError> {

@@ -156,9 +156,8 @@ mod tests {
     use toolplane_store::{MemoryStore, Store as _};
 
     use super::*;
-    use crate::learning::Learning;
+    use crate::memory::Memory;
     use crate::surfaces::Wanted;
-    use crate::synonyms::Thesauri;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const AFTER: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -166,10 +165,7 @@ mod tests {
     /// Two processes on one store, the tenant, and the moment the test begins at.
     async fn bed() -> (Registry, Registry, TenantId, Timestamp) {
         let store = Arc::new(MemoryStore::new());
-        let open = || {
-            let (thesauri, learning) = (Thesauri::default(), Learning::default());
-            Registry::open(store.clone(), Duration::from_millis(500), thesauri, learning, Some(AFTER))
-        };
+        let open = || Registry::open(store.clone(), Duration::from_millis(500), Memory::default(), Some(AFTER));
         let (one, other) = (open().await.unwrap(), open().await.unwrap());
         let now = store.now().await.unwrap();
         (one, other, TenantId::unauthenticated(), now)

@@ -16,7 +16,9 @@ use crate::declarations::configured::ToolFiles;
 use crate::error::SurfaceError;
 use crate::learning::Learning;
 use crate::meaning::{self, Meaning};
+use crate::memory::Memory;
 use crate::options::SurfaceOptions;
+use crate::parts::Parts;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
@@ -72,9 +74,10 @@ impl SurfaceRole {
         let tool_files = ToolFiles::read(&options.declarations)?;
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
-        let registry =
-            Registry::open(store, options.sync_patience, thesauri, learning.clone(), options.unused_after).await?;
+        let memory = Memory::new(thesauri, learning.clone());
+        let registry = Registry::open(store, options.sync_patience, memory.clone(), options.unused_after).await?;
         registry.join().await?;
+        let parts = Parts::new(registry.clone(), &memory);
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
         tasks.spawn("logs of surfaces", registry.clone().write_found(stop.clone()));
@@ -88,7 +91,7 @@ impl SurfaceRole {
         let sources = Sources::new(registry.clone(), &options.providers);
         let levels = before_collect({
             let registry = registry.clone();
-            move || registry.0.providers.tell_levels()
+            move || registry.0.memory.shelf.tell_levels()
         });
         let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
@@ -99,7 +102,7 @@ impl SurfaceRole {
             tasks.spawn("tools for the embedding model", meaning.clone().read_tools(registry.clone(), stop.clone()));
         }
         let api = SurfaceApi {
-            registry,
+            parts,
             looks,
             defer_threshold: options.defer_threshold,
             budget: options.budget,
@@ -144,18 +147,18 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface store health", async move { backend.follow(need, stop).await });
     let need = process.readiness.need("changes of other surface processes", &HEALTH);
-    let (registry, stop) = (service.api.registry.clone(), process.tasks.shutdown().token());
+    let (registry, stop) = (service.api.parts.registry.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
     if let Some(scheduler) = scheduler {
-        let follow = service.api.registry.clone().follow_credentials(scheduler, process.tasks.shutdown().token());
+        let follow = service.api.parts.registry.clone().follow_credentials(scheduler, process.tasks.shutdown().token());
         process.tasks.spawn("credentials of workers", follow);
     }
     // Without it nothing is hidden, and denied when it is called.
     if let Ok(permission) = process.peer(ClusterRole::Permission, &process.config.peers.permission) {
-        let follow = service.api.registry.clone().follow_denied(permission, process.tasks.shutdown().token());
+        let follow = service.api.parts.registry.clone().follow_denied(permission, process.tasks.shutdown().token());
         process.tasks.spawn("denied tools", follow);
     }
-    let configured = Configured::new(service.api.registry.clone(), &process.config);
+    let configured = Configured::new(service.api.parts.registry.clone(), &process.config);
     process.tasks.spawn("configured providers", configured.follow(process.tasks.shutdown().token()));
     let services = service.add_to(services);
     let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };

@@ -178,7 +178,7 @@ impl Registry {
     /// A surface that was read from the store, below the one it is within; where that is not there any more, it shows nothing.
     async fn below_its_parent(&self, tenant: &TenantId, surface: IndexedSurface) -> Result<IndexedSurface, ApiError> {
         let Some(parent) = surface.parent() else { return Ok(surface) };
-        match self.0.surfaces.get(self.store(), tenant, &parent.surface_id).await {
+        match self.0.memory.surfaces.get(self.store(), tenant, &parent.surface_id).await {
             Ok(held) => {
                 let above = Arc::clone(held.view().shared());
                 Ok(surface.within(Some(above)))

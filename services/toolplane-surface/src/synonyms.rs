@@ -4,6 +4,7 @@
 //! use, so whoever asks any process after it was answered is answered by it.
 
 mod book;
+mod kept;
 mod known;
 
 pub(crate) use book::{Book, Group, Refused, TakenOut, keys_of};
@@ -13,7 +14,9 @@ use bytes::Bytes;
 use toolplane_backend::let_others_through;
 use toolplane_records::ids::TenantId;
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, Expect, Found, IndexOp, ScoreRange, StoreError, Versioned, Write};
+use toolplane_store::{Commit, Expect, IndexOp, Write};
+
+use kept::read;
 
 use crate::changes::Made;
 use crate::error::{lost, of_store, unreadable};
@@ -23,18 +26,32 @@ use crate::sync::Subject;
 
 /// How often another process may get in between.
 const ATTEMPTS: u32 = 16;
-/// How many tenants are read at once.
-const READ_PAGE: usize = 100;
 
-impl Registry {
+/// What tenants added, and how they change it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Books {
+    registry: Registry,
+    thesauri: Thesauri,
+}
+
+impl Books {
+    pub(crate) fn new(registry: Registry, thesauri: Thesauri) -> Self {
+        Self { registry, thesauri }
+    }
+
+    /// The words of all tenants as searches look at them.
+    pub(crate) fn thesauri(&self) -> &Thesauri {
+        &self.thesauri
+    }
+
     /// Changes what was added to a tenant as `decide` says; whether it did is said beside what it says. Answered when every process
     /// knows.
-    pub(crate) async fn change_synonyms<T: Send + 'static>(
+    pub(crate) async fn change<T: Send + 'static>(
         &self,
         tenant: TenantId,
         decide: impl Fn(&mut Book) -> Result<(T, bool), ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let registry = self.clone();
+        let Self { registry, thesauri } = self.clone();
         to_the_end(async move {
             let key = keys::synonyms(&tenant);
             for tries in 1..=ATTEMPTS {
@@ -55,12 +72,12 @@ impl Registry {
                     ..Commit::default()
                 };
                 let changed = [Subject::Synonyms(tenant.clone())];
-                let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
+                let made = registry.make_change(commit, &changed).await?;
                 let Made::At(head) = made else {
                     let_others_through(tries).await;
                     continue;
                 };
-                let apply = || registry.0.thesauri.put(&tenant, version + 1, book);
+                let apply = || thesauri.put(&tenant, version + 1, book);
                 let revision = registry.take_in(head, &changed, apply).await?;
                 registry.settled(revision).await;
                 return Ok(answer);
@@ -69,39 +86,4 @@ impl Registry {
         })
         .await
     }
-
-    /// Reads what was added to all tenants.
-    pub(crate) async fn read_synonyms(&self) -> Result<(), StoreError> {
-        let mut range = ScoreRange::all();
-        loop {
-            let page = self.store().scan(keys::SYNONYMS, range.clone(), READ_PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            range = range.after(last);
-            let tenants: Vec<_> = page.iter().filter_map(|entry| TenantId::parse(&entry.member).ok()).collect();
-            self.read_synonyms_of(&tenants).await?;
-        }
-    }
-
-    /// Reads what was added to these tenants. What cannot be read is in no search until it is mended; all else goes on.
-    pub(crate) async fn read_synonyms_of(&self, tenants: &[TenantId]) -> Result<(), StoreError> {
-        let records: Vec<_> = tenants.iter().map(keys::synonyms).collect();
-        for (tenant, found) in tenants.iter().zip(self.store().get_each(&records).await?) {
-            match found_book(found) {
-                Ok(Some((version, book))) => self.0.thesauri.put(tenant, version, book),
-                Ok(None) => self.0.thesauri.forget(tenant),
-                Err(error) => tracing::warn!(%error, %tenant, "synonyms that were added cannot be read"),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn found_book(found: Found) -> Result<Option<(u64, Book)>, StoreError> {
-    let Some(found) = found.map_err(StoreError::Damaged)? else { return Ok(None) };
-    let reason = |error: serde_json::Error| StoreError::Corrupt { reason: error.to_string() };
-    Ok(Some((found.version, read(&found).map_err(reason)?)))
-}
-
-fn read(found: &Versioned) -> Result<Book, serde_json::Error> {
-    serde_json::from_slice(&found.bytes)
 }

@@ -7,8 +7,7 @@ use toolplane_store::{Commit, Store as _, Write};
 
 use super::*;
 use crate::fakes::Deaf;
-use crate::learning::Learning;
-use crate::synonyms::Thesauri;
+use crate::memory::Memory;
 
 fn tool(id: &str, title: &str) -> Registration {
     serde_json::from_value(json!({ "declaration": {
@@ -20,10 +19,7 @@ fn tool(id: &str, title: &str) -> Registration {
 }
 
 async fn joined(store: &Arc<Deaf>) -> Registry {
-    let registry =
-        Registry::open(store.clone(), Duration::from_millis(500), Thesauri::default(), Learning::default(), None)
-            .await
-            .unwrap();
+    let registry = Registry::open(store.clone(), Duration::from_millis(500), Memory::default(), None).await.unwrap();
     registry.join().await.unwrap();
     registry
 }

@@ -30,10 +30,15 @@ pub(crate) struct Forgotten {
     pub(crate) words: usize,
 }
 
-impl Registry {
-    /// Forgets what use has taught a tenant about a tool, or about all. Answered when every process has.
-    pub(crate) async fn forget_use(&self, tenant: TenantId, tool: Option<ToolId>) -> Result<Forgotten, ApiError> {
-        let registry = self.clone();
+impl Learning {
+    /// Forgets what use has taught a tenant about a tool, or about all. Answered when every process has, which `registry` tells.
+    pub(crate) async fn forget(
+        &self,
+        registry: &Registry,
+        tenant: TenantId,
+        tool: Option<ToolId>,
+    ) -> Result<Forgotten, ApiError> {
+        let (learning, registry) = (self.clone(), registry.clone());
         to_the_end(async move {
             let numbers: Vec<u8> = match &tool {
                 Some(tool) => vec![Lesson::notebook_of(tool)],
@@ -41,13 +46,13 @@ impl Registry {
             };
             let changed = [Subject::Use(tenant.clone())];
             for tries in 1..=ATTEMPTS {
-                let (commit, forgotten) = registry.forgetting(&tenant, tool.as_ref(), &numbers).await?;
-                let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
+                let (commit, forgotten) = forgetting(&registry, &tenant, tool.as_ref(), &numbers).await?;
+                let made = registry.make_change(commit, &changed).await?;
                 let Made::At(head) = made else {
                     let_others_through(tries).await;
                     continue;
                 };
-                registry.0.learning.read_again(registry.store(), &tenant).await.map_err(of_store)?;
+                learning.read_again(registry.store(), &tenant).await.map_err(of_store)?;
                 let revision = registry.take_in(head, &changed, || ()).await?;
                 registry.settled(revision).await;
                 return Ok(forgotten);
@@ -57,35 +62,6 @@ impl Registry {
         .await
     }
 
-    /// The commit that empties notebooks, as they are now. One nobody has written yet is counted too: lessons may wait for it.
-    async fn forgetting(
-        &self,
-        tenant: &TenantId,
-        tool: Option<&ToolId>,
-        numbers: &[u8],
-    ) -> Result<(Commit, Forgotten), ApiError> {
-        let records: Vec<_> = numbers.iter().map(|number| keys::learned(tenant, *number)).collect();
-        let found = self.store().get_many(&records).await.map_err(of_store)?;
-        let score = keys::score(self.now().await?);
-        let (mut commit, mut forgotten) = (Commit::default(), Forgotten::default());
-        for ((number, key), found) in numbers.iter().zip(records).zip(found) {
-            let expected = found.as_ref().map_or(Expect::Absent, |found| Expect::Version(found.version));
-            // What cannot be read is nothing that anybody goes by.
-            let mut notebook: Notebook = found.and_then(|found| read(&found).ok()).unwrap_or_default();
-            let (tools, words) = notebook.forget(tool);
-            forgotten.tools += tools;
-            forgotten.words += words;
-            let bytes = Bytes::from(serde_json::to_vec(&notebook).map_err(unreadable)?);
-            commit.compare.push((key.clone(), expected));
-            commit.writes.push(Write::Put { key, bytes });
-            let member = keys::learned_member(tenant, *number);
-            commit.index.push(IndexOp::Put { index: keys::LEARNED.to_owned(), score, member });
-        }
-        Ok((commit, forgotten))
-    }
-}
-
-impl Learning {
     /// Something of what a tenant's use has taught was forgotten: reads what is left, and forgets which searches were made.
     pub(crate) async fn read_again(
         &self,
@@ -102,4 +78,31 @@ impl Learning {
         inner.put_together(tenant);
         Ok(())
     }
+}
+
+/// The commit that empties notebooks, as they are now. One nobody has written yet is counted too: lessons may wait for it.
+async fn forgetting(
+    registry: &Registry,
+    tenant: &TenantId,
+    tool: Option<&ToolId>,
+    numbers: &[u8],
+) -> Result<(Commit, Forgotten), ApiError> {
+    let records: Vec<_> = numbers.iter().map(|number| keys::learned(tenant, *number)).collect();
+    let found = registry.store().get_many(&records).await.map_err(of_store)?;
+    let score = keys::score(registry.now().await?);
+    let (mut commit, mut forgotten) = (Commit::default(), Forgotten::default());
+    for ((number, key), found) in numbers.iter().zip(records).zip(found) {
+        let expected = found.as_ref().map_or(Expect::Absent, |found| Expect::Version(found.version));
+        // What cannot be read is nothing that anybody goes by.
+        let mut notebook: Notebook = found.and_then(|found| read(&found).ok()).unwrap_or_default();
+        let (tools, words) = notebook.forget(tool);
+        forgotten.tools += tools;
+        forgotten.words += words;
+        let bytes = Bytes::from(serde_json::to_vec(&notebook).map_err(unreadable)?);
+        commit.compare.push((key.clone(), expected));
+        commit.writes.push(Write::Put { key, bytes });
+        let member = keys::learned_member(tenant, *number);
+        commit.index.push(IndexOp::Put { index: keys::LEARNED.to_owned(), score, member });
+    }
+    Ok((commit, forgotten))
 }

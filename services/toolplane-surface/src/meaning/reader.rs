@@ -66,7 +66,7 @@ type Waiting = BTreeMap<TenantId, VecDeque<ToolId>>;
 impl Meaning {
     /// Reads every tool, and those that change, until `stop`.
     pub(crate) async fn read_tools(self, registry: Registry, stop: CancellationToken) {
-        let mut revisions = registry.0.hub.revisions();
+        let mut revisions = registry.revisions();
         let (mut waiting, mut failed) = (Waiting::new(), 0_u32);
         stop.run_until_cancelled(async {
             loop {

@@ -11,9 +11,8 @@ use toolplane_wait::eventually;
 
 use super::*;
 use crate::keys;
-use crate::learning::Learning;
+use crate::memory::Memory;
 use crate::registry::Registry;
-use crate::synonyms::Thesauri;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -65,7 +64,7 @@ impl Bed {
 
     async fn registry(&self) -> Registry {
         let patience = Duration::from_millis(500);
-        Registry::open(self.store.clone(), patience, Thesauri::default(), Learning::default(), None).await.unwrap()
+        Registry::open(self.store.clone(), patience, Memory::default(), None).await.unwrap()
     }
 
     fn key(&self, id: &str) -> toolplane_store::RecordKey {

@@ -90,7 +90,7 @@ impl Registry {
         let mut last = commits.pop().unwrap_or_default();
         for commit in commits {
             if !self.applied_alone(commit).await? {
-                self.read_provider(&tenant, &id).await.map_err(of_store)?;
+                self.0.memory.shelf.read_one(self.store(), &tenant, &id).await.map_err(of_store)?;
                 return Ok(None);
             }
         }
@@ -102,19 +102,19 @@ impl Registry {
         let after = Arc::new(after);
         let subjects = [Subject::Provider(tenant.clone(), id.clone())];
         let made = match is_told {
-            true => self.0.changes.make(last, &subjects, None).await.map_err(of_store)?,
+            true => self.make_change(last, &subjects).await?,
             false if self.applied_alone(last).await? => {
-                self.0.providers.show(Arc::clone(&after));
+                self.0.memory.shelf.show(Arc::clone(&after));
                 return Ok(Some(after));
             }
             false => Made::Lost,
         };
         let Made::At(head) = made else {
-            self.read_provider(&tenant, &id).await.map_err(of_store)?;
+            self.0.memory.shelf.read_one(self.store(), &tenant, &id).await.map_err(of_store)?;
             return Ok(None);
         };
         let shown = Arc::clone(&after);
-        let revision = self.take_in(head, &subjects, || self.0.providers.show(shown)).await?;
+        let revision = self.take_in(head, &subjects, || self.0.memory.shelf.show(shown)).await?;
         self.settled(revision).await;
         Ok(Some(after))
     }

@@ -172,7 +172,7 @@ impl Configured {
                 done &= !matches!(error, ApiError::Unavailable { .. } | ApiError::Conflict { .. });
             }
         }
-        for held in self.registry.0.providers.all() {
+        for held in self.registry.0.memory.shelf.all() {
             let own = &held.provider;
             let is_there = |entry: &Entry| {
                 (&entry.provider.tenant, &entry.provider.provider_id) == (&own.tenant, &own.provider_id)
@@ -191,7 +191,7 @@ impl Configured {
 
     /// Who made the provider in use that has the name of an entry, when that was not the configuration.
     fn made_otherwise(&self, wanted: &Provider) -> Option<String> {
-        let held = self.registry.0.providers.get(&wanted.tenant, &wanted.provider_id)?;
+        let held = self.registry.0.memory.shelf.get(&wanted.tenant, &wanted.provider_id)?;
         (!held.is_retired() && held.provider.created_by != BY).then(|| held.provider.created_by.clone())
     }
 

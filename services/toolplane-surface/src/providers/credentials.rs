@@ -76,7 +76,7 @@ impl Registry {
     /// Whether a tool of any provider lacks a credential, and whether any needs one.
     fn needs_credentials(&self) -> (bool, bool) {
         let (mut needs, mut lacks) = (false, false);
-        for held in self.0.providers.all().iter().filter(|held| !held.is_retired()) {
+        for held in self.0.memory.shelf.all().iter().filter(|held| !held.is_retired()) {
             let uses = held.provider.credentials.iter().map(|used| &used.credential);
             let names: Vec<String> = uses.chain(held.provider.scheme_credentials.values()).cloned().collect();
             needs |= !names.is_empty();
@@ -103,7 +103,7 @@ impl Registry {
                         Err(status) => tracing::debug!(code = ?status.code(), "the workers cannot be listed"),
                     }
                 }
-                let changed = self.0.providers.changed.notified();
+                let changed = self.0.memory.shelf.changed.notified();
                 let wait = tokio::time::sleep(if lacks { WHILE_MISSING } else { EVERY });
                 tokio::select! {
                     () = wait => {}

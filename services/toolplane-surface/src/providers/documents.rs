@@ -130,7 +130,7 @@ impl Registry {
     /// Forgets the documents that were handed in more than a day before `now` and that no provider in use names; answers with how many.
     pub(super) async fn forget_unused_documents(&self, now: Timestamp) -> Result<usize, ApiError> {
         self.current().await?;
-        let used: BTreeSet<String> = self.0.providers.all().iter().filter_map(|held| used_by(held)).collect();
+        let used: BTreeSet<String> = self.0.memory.shelf.all().iter().filter_map(|held| used_by(held)).collect();
         let mut range = ScoreRange::up_to(keys::score(now.plus_millis(-UNUSED_MS)));
         let mut forgotten = 0;
         loop {

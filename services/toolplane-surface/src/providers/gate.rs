@@ -53,7 +53,7 @@ impl Registry {
     fn gate(&self, tenant: &TenantId, entry: &CatalogEntry, now: Option<Timestamp>) -> Option<Gate> {
         let (tool_id, name) = (entry.tool_id(), entry.tool.full_name());
         let (provider_id, _) = of_tool_id(tool_id)?;
-        let Some(held) = self.0.providers.get(tenant, &provider_id) else {
+        let Some(held) = self.0.memory.shelf.get(tenant, &provider_id) else {
             // What is not known of it cannot be read.
             return Some(Gate { held: None, error: Standing::Changed.error(name) });
         };
@@ -72,7 +72,7 @@ impl Registry {
 
     /// Why a tool that the catalogue does not have cannot be called, when a provider has it: nobody has looked at it yet.
     pub(crate) fn waiting(&self, tenant: &TenantId, name: &str) -> Option<(ToolId, ToolError)> {
-        let own = self.0.providers.of(tenant);
+        let own = self.0.memory.shelf.of(tenant);
         own.iter().filter(|held| !held.is_retired()).find_map(|held| {
             let rest = name.strip_prefix(held.provider.namespace.as_str())?.trim_start_matches(['.', '_']);
             let by_id = names::tool_id(&held.provider.provider_id, rest).and_then(|id| held.tools.get_key_value(&id));
@@ -84,9 +84,9 @@ impl Registry {
 
     /// Lets one call try whether a provider is back, unless another one does.
     async fn probe(&self, tenant: &TenantId, held: &Held, now: Timestamp) -> Result<Passage, ApiError> {
-        let turn = self.0.providers.turn(tenant, &held.provider.provider_id);
+        let turn = self.0.memory.shelf.turn(tenant, &held.provider.provider_id);
         let _turn = turn.lock().await;
-        let Some(held) = self.0.providers.get(tenant, &held.provider.provider_id) else { return Ok(Passage::Open) };
+        let Some(held) = self.0.memory.shelf.get(tenant, &held.provider.provider_id) else { return Ok(Passage::Open) };
         if let Some(away) = health::away(&held.status, now) {
             return Ok(Passage::Shut(Box::new(away)));
         }

@@ -38,7 +38,7 @@ impl Looks {
     /// Takes in what was heard of a provider; of one that is not known, or out of use, nothing.
     pub(crate) async fn hear(&self, tenant: &TenantId, id: &ProviderId, heard: Heard) -> Result<(), ApiError> {
         // Workers say what they like: a name that nothing has leaves nothing behind here.
-        if self.registry.0.providers.get(tenant, id).is_none() {
+        if self.registry.0.memory.shelf.get(tenant, id).is_none() {
             return Ok(());
         }
         let (registry, policy) = (self.registry.clone(), self.options.policy.clone());

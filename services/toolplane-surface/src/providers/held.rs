@@ -116,14 +116,14 @@ impl Shelf {
     }
 
     /// Drops a provider that is not stored any more.
-    pub(crate) fn forget(&self, tenant: &TenantId, id: &ProviderId) {
+    pub(super) fn forget(&self, tenant: &TenantId, id: &ProviderId) {
         if let Some(own) = self.all.write().get_mut(tenant) {
             own.remove(id);
         }
     }
 
     /// Puts these in the place of all.
-    pub(crate) fn replace(&self, all: Vec<Held>) {
+    pub(super) fn replace(&self, all: Vec<Held>) {
         let mut new: BTreeMap<TenantId, BTreeMap<ProviderId, Arc<Held>>> = BTreeMap::new();
         for held in all {
             let Provider { tenant, provider_id, .. } = &held.provider;

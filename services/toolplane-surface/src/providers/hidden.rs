@@ -26,7 +26,7 @@ impl Registry {
             return Some((hidden(&provider)?, provider.revision));
         }
         let id = ProviderId::parse(name).ok()?;
-        let held = self.0.providers.get(tenant, &id).filter(|held| !held.is_retired())?;
+        let held = self.0.memory.shelf.get(tenant, &id).filter(|held| !held.is_retired())?;
         Some((hidden(&held.provider)?, held.provider.revision))
     }
 }

@@ -11,10 +11,8 @@ use toolplane_records::payload::Digest;
 use toolplane_records::provider::{ProvidedTool, Provider, ProviderStatus};
 use toolplane_store::{RecordKey, ScoreRange, Store, StoreError, Versioned};
 
-use super::held::{Held, HeldTool};
-use crate::error::SurfaceError;
+use super::held::{Held, HeldTool, Shelf};
 use crate::keys;
-use crate::registry::Registry;
 
 /// How many records are read at once.
 const READ_PAGE: usize = 500;
@@ -38,28 +36,33 @@ pub(super) struct KeptTool {
     pub(super) definition: Option<Registration>,
 }
 
-impl Registry {
+impl Shelf {
     /// Reads the providers of all tenants anew.
-    pub(crate) async fn read_providers(&self) -> Result<(), SurfaceError> {
+    pub(crate) async fn read(&self, store: &dyn Store) -> Result<(), StoreError> {
         let mut all = Vec::new();
         let mut range = ScoreRange::all();
         loop {
-            let page = self.store().scan(keys::PROVIDERS, range.clone(), READ_PAGE).await?;
+            let page = store.scan(keys::PROVIDERS, range.clone(), READ_PAGE).await?;
             let Some(last) = page.last() else { break };
             range = range.after(last);
             for (tenant, id) in page.iter().filter_map(|entry| keys::provider_of(&entry.member)) {
-                all.extend(read(self.store(), &tenant, &id).await?);
+                all.extend(read(store, &tenant, &id).await?);
             }
         }
-        self.0.providers.replace(all);
+        self.replace(all);
         Ok(())
     }
 
     /// Reads one provider anew, and shows it as it is stored.
-    pub(crate) async fn read_provider(&self, tenant: &TenantId, id: &ProviderId) -> Result<(), StoreError> {
-        match read(self.store(), tenant, id).await? {
-            Some(held) => self.0.providers.show(Arc::new(held)),
-            None => self.0.providers.forget(tenant, id),
+    pub(crate) async fn read_one(
+        &self,
+        store: &dyn Store,
+        tenant: &TenantId,
+        id: &ProviderId,
+    ) -> Result<(), StoreError> {
+        match read(store, tenant, id).await? {
+            Some(held) => self.show(Arc::new(held)),
+            None => self.forget(tenant, id),
         }
         Ok(())
     }

@@ -65,7 +65,7 @@ impl Looks {
     pub(crate) async fn look(&self, tenant: &TenantId, id: &ProviderId, dry_run: bool) -> Result<Taken, ApiError> {
         // A closed semaphore would let everybody pass; it is never closed.
         let _permit = self.wanted.acquire().await;
-        let asking = self.registry.0.providers.asking(tenant, id);
+        let asking = self.registry.0.memory.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         self.looked(tenant, id, dry_run).await
     }
@@ -77,7 +77,7 @@ impl Looks {
         id: &ProviderId,
     ) -> Result<(Look, Option<FaultReport>), ApiError> {
         let _permit = self.wanted.acquire().await;
-        let asking = self.registry.0.providers.asking(tenant, id);
+        let asking = self.registry.0.memory.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         let look = self.asked(&self.held(tenant, id)?, id.as_str()).await?;
         let at = (self.clock)().await?;
@@ -87,7 +87,7 @@ impl Looks {
 
     /// A look at a provider that is due, when nobody else has looked meanwhile.
     pub(super) async fn look_when_due(&self, tenant: &TenantId, id: &ProviderId) -> Result<(), ApiError> {
-        let asking = self.registry.0.providers.asking(tenant, id);
+        let asking = self.registry.0.memory.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         if !self.claimed(tenant, id).await? {
             return Ok(());
@@ -126,13 +126,13 @@ impl Looks {
     }
 
     fn held(&self, tenant: &TenantId, id: &ProviderId) -> Result<Arc<Held>, ApiError> {
-        let held = self.registry.0.providers.get(tenant, id).filter(|held| !held.is_retired());
+        let held = self.registry.0.memory.shelf.get(tenant, id).filter(|held| !held.is_retired());
         held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))
     }
 
     /// Says that this process asks a provider that is due; false when it is not due any more, or another process does.
     async fn claimed(&self, tenant: &TenantId, id: &ProviderId) -> Result<bool, ApiError> {
-        let turn = self.registry.0.providers.turn(tenant, id);
+        let turn = self.registry.0.memory.shelf.turn(tenant, id);
         let _turn = turn.lock().await;
         let Ok(held) = self.held(tenant, id) else { return Ok(false) };
         let now = (self.clock)().await?;

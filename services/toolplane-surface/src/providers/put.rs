@@ -112,7 +112,7 @@ impl Registry {
         let mut add = |field: &str, rule: String| {
             faults.push(FieldViolation { field: field.to_owned(), description: rule });
         };
-        let others = self.0.providers.of(&provider.tenant);
+        let others = self.0.memory.shelf.of(&provider.tenant);
         let others =
             || others.iter().filter(|held| held.provider.provider_id != provider.provider_id && !held.is_retired());
         if let Some(other) = others().find(|held| held.provider.namespace == provider.namespace) {

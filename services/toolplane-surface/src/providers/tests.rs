@@ -21,10 +21,9 @@ use toolplane_wait::pause;
 
 use super::look::{Fault, Said};
 use super::looks::{Clock, Discover, Looks};
-use crate::learning::Learning;
+use crate::memory::Memory;
 use crate::options::ProviderOptions;
 use crate::registry::Registry;
-use crate::synonyms::Thesauri;
 
 /// What a provider does when it is asked.
 #[derive(Clone, Debug)]
@@ -117,15 +116,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Bed {
     async fn start() -> Self {
-        let registry = Registry::open(
-            Arc::new(MemoryStore::new()),
-            Duration::from_millis(500),
-            Thesauri::default(),
-            Learning::default(),
-            None,
-        )
-        .await
-        .unwrap();
+        let registry =
+            Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Memory::default(), None)
+                .await
+                .unwrap();
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();
@@ -146,7 +140,7 @@ impl Bed {
 
     fn held(&self, tenant: &str, id: &str) -> Arc<super::Held> {
         let (tenant, id) = (TenantId::from_trusted(tenant), ProviderId::from_trusted(id));
-        self.registry.0.providers.get(&tenant, &id).unwrap()
+        self.registry.0.memory.shelf.get(&tenant, &id).unwrap()
     }
 
     async fn pass(&self, seconds: u64) {

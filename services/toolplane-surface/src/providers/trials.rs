@@ -45,7 +45,7 @@ impl Looks {
     /// What `provider` would say it has, and what that would change, if it were put.
     pub(crate) async fn preview(&self, provider: Provider, status: ProviderStatus) -> Result<Taken, ApiError> {
         let _permit = self.wanted.acquire().await;
-        let before = self.registry.0.providers.get(&provider.tenant, &provider.provider_id);
+        let before = self.registry.0.memory.shelf.get(&provider.tenant, &provider.provider_id);
         let tools = before.map(|before| before.tools.clone()).unwrap_or_default();
         let held = Arc::new(Held { provider, status, version: 0, tools });
         let trial = self.registry.0.trials.begin(&held.provider);

@@ -28,10 +28,10 @@ impl Registry {
     ) -> Result<T, ApiError> {
         let (registry, tenant, id) = (self.clone(), tenant.clone(), id.clone());
         to_the_end(async move {
-            let turn = registry.0.providers.turn(&tenant, &id);
+            let turn = registry.0.memory.shelf.turn(&tenant, &id);
             let _turn = turn.lock().await;
             for tries in 1..=ATTEMPTS {
-                if let Some(made) = change(registry.0.providers.get(&tenant, &id)).await? {
+                if let Some(made) = change(registry.0.memory.shelf.get(&tenant, &id)).await? {
                     return Ok(made);
                 }
                 let_others_through(tries).await;

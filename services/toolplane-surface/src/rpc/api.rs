@@ -5,14 +5,14 @@ use toolplane_catalog::Budget;
 use toolplane_runtime::ApiError;
 
 use crate::meaning::Meaning;
+use crate::parts::Parts;
 use crate::providers::Looks;
-use crate::registry::Registry;
 use crate::rerank::Reranker;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct SurfaceApi {
-    pub(crate) registry: Registry,
+    pub(crate) parts: Parts,
     /// Asks providers what they have.
     pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
@@ -31,6 +31,6 @@ pub(crate) struct SurfaceApi {
 impl SurfaceApi {
     /// The same, with nothing in memory that is older than what any process has answered for.
     pub(super) async fn current(&self) -> Result<&Self, ApiError> {
-        self.registry.current().await.map(|()| self)
+        self.parts.registry.current().await.map(|()| self)
     }
 }

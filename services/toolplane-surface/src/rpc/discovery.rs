@@ -33,12 +33,12 @@ pub(super) async fn load(
     some_names(&request.names)?;
     scope::within(api, &caller, &id, &request.runtime_refs).await?;
     fits_an_answer(api, &tenant, &request.names)?;
-    let loaded = api.registry.load(tenant, id.clone(), request.names).await?;
+    let loaded = api.parts.registry.load(tenant, id.clone(), request.names).await?;
     let used = loaded.meanings.iter().filter_map(|(_, meaning)| match meaning {
         Meaning::Callable(entry, _) => Some(entry.tool_id().clone()),
         Meaning::Refused(_) => None,
     });
-    api.registry.0.learning.loaded(&caller, &id, &used.collect::<Vec<_>>());
+    api.parts.learning.loaded(&caller, &id, &used.collect::<Vec<_>>());
     let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
         name,
         outcome: Some(match meaning {
@@ -72,7 +72,7 @@ pub(super) async fn unload(
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
     scope::within(api, &caller, &id, &request.runtime_refs).await?;
-    let unloaded = api.registry.unload(tenant, id, request.names).await?;
+    let unloaded = api.parts.registry.unload(tenant, id, request.names).await?;
     let outcomes = unloaded.meanings.into_iter().map(|(name, meaning)| v1::UnloadOutcome {
         name,
         outcome: Some(match meaning {
@@ -92,7 +92,7 @@ pub(super) async fn unload(
 /// Refuses to load what one answer cannot show: nothing is loaded then.
 fn fits_an_answer(api: &SurfaceApi, tenant: &TenantId, names: &[String]) -> Result<(), ApiError> {
     let size = |name: &String| {
-        let entry = api.registry.tool_named(tenant, name).ok()?;
+        let entry = api.parts.registry.tool_named(tenant, name).ok()?;
         let registration = entry.tool.registration();
         let schema = registration.model_schema().map_or(0, |schema| schema.text().len());
         Some(schema + registration.declaration.description.len())
@@ -114,7 +114,7 @@ pub(super) async fn resolve(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     if request.surface_id == HIDDEN_SURFACE && caller.is(Role::Peer) {
-        api.registry.current_at(request.known_revision).await?;
+        api.parts.registry.current_at(request.known_revision).await?;
         return Ok(hidden(api, &tenant, &request.name));
     }
     if request.name.is_empty() {
@@ -126,15 +126,15 @@ pub(super) async fn resolve(
             .then(|| moment("surface_moment", &request.surface_moment))
             .transpose()?,
     };
-    api.registry.current_at(request.known_revision).await?;
-    let resolved = match api.registry.resolve(&tenant, &id, &request.name, known).await {
+    api.parts.registry.current_at(request.known_revision).await?;
+    let resolved = match api.parts.registry.resolve(&tenant, &id, &request.name, known).await {
         Err(gone) if is_parent_gone(&gone) => return Ok(orphaned(&gone)),
         resolved => resolved?,
     };
     let Resolved { meaning, once, one_at_a_time, policy_refs, scope, above, surface_revision, catalog_revision } =
         resolved;
     if let Meaning::Callable(entry, _) = &meaning {
-        api.registry.0.learning.called(&tenant, &id, entry.tool_id());
+        api.parts.learning.called(&tenant, &id, entry.tool_id());
     }
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
@@ -166,7 +166,7 @@ fn orphaned(gone: &ApiError) -> v1::ResolveToolResponse {
 
 /// The tool by which the platform asks a provider what it has. Told to processes of the cluster alone, each time anew.
 fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolResponse {
-    let resolution = match api.registry.hidden_tool(tenant, name) {
+    let resolution = match api.parts.registry.hidden_tool(tenant, name) {
         Some((registration, revision)) => Resolution::Resolved(v1::ResolvedTool {
             registration: Some(declarations::message(&registration)),
             digest: registration.digest().to_string(),

@@ -35,9 +35,9 @@ pub(super) async fn list(
         Err(_) => MAX_EVENTS,
     };
     if let Log::Surface(tenant, id) = &log {
-        api.registry.write_found_of(&(tenant.clone(), id.clone())).await?;
+        api.parts.registry.write_found_of(&(tenant.clone(), id.clone())).await?;
     }
-    let entries = log.read(api.registry.store(), request.from_seq, limit).await?;
+    let entries = log.read(api.parts.registry.store(), request.from_seq, limit).await?;
     let (mut events, mut bytes) = (Vec::new(), 0);
     for event in &entries.events {
         if bytes >= FULL_BYTES {

@@ -42,11 +42,11 @@ pub(super) async fn put(
         return Err(ApiError::invalid_argument("provider.file", rule));
     }
     let by = caller.doer(&request.by).to_owned();
-    let (provider, status, putting) = api.registry.put_provider(provider, by, request.dry_run).await?;
+    let (provider, status, putting) = api.parts.registry.put_provider(provider, by, request.dry_run).await?;
     let mut preview = None;
     if request.dry_run && request.preview {
         let taken = api.looks.preview(provider.clone(), status.clone()).await?;
-        preview = Some(encode::taken(&taken, api.registry.now().await?));
+        preview = Some(encode::taken(&taken, api.parts.registry.now().await?));
     }
     Ok(v1::PutProviderResponse {
         preview,
@@ -73,7 +73,7 @@ pub(super) async fn upload(
     if document.is_empty() {
         return Err(ApiError::invalid_argument("data", "is required").into());
     }
-    let digest = api.registry.keep_document(&tenant, &document).await?;
+    let digest = api.parts.registry.keep_document(&tenant, &document).await?;
     Ok(v1::UploadDocumentResponse { digest: digest.to_string(), size_bytes: document.len() as u64 })
 }
 
@@ -83,9 +83,9 @@ pub(super) async fn get(
 ) -> Result<v1::GetProviderResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let id = provider_id(&request.get_ref().provider_id)?;
-    let held = api.registry.0.providers.get(&tenant, &id);
+    let held = api.parts.registry.0.memory.shelf.get(&tenant, &id);
     let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
-    Ok(encode::provider(&held, api.registry.now().await?))
+    Ok(encode::provider(&held, api.parts.registry.now().await?))
 }
 
 pub(super) async fn list(
@@ -97,8 +97,8 @@ pub(super) async fn list(
     let size = page::size(request.page_size)?;
     let scope = ("ListProviders", &tenant, request.include_retired);
     let after = page::position(&scope, &request.page_token)?;
-    let now = api.registry.now().await?;
-    let mut all = api.registry.0.providers.of(&tenant);
+    let now = api.parts.registry.now().await?;
+    let mut all = api.parts.registry.0.memory.shelf.of(&tenant);
     all.retain(|held| {
         let is_later = after.as_deref().is_none_or(|after| held.provider.provider_id.as_str() > after);
         is_later && (request.include_retired || !held.is_retired())
@@ -119,7 +119,7 @@ pub(super) async fn remove(
     bounded("reason", &request.reason)?;
     bounded("by", &request.by)?;
     let (id, by) = (provider_id(&request.provider_id)?, caller.doer(&request.by).to_owned());
-    let held = api.registry.remove_provider(caller.tenant.clone(), id, by, request.reason).await?;
+    let held = api.parts.registry.remove_provider(caller.tenant.clone(), id, by, request.reason).await?;
     Ok(v1::RemoveProviderResponse { provider: Some((&held.provider).into()), status: Some((&held.status).into()) })
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn refresh(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let taken = api.looks.look(&tenant, &provider_id(&request.provider_id)?, request.dry_run).await?;
-    Ok(encode::taken(&taken, api.registry.now().await?))
+    Ok(encode::taken(&taken, api.parts.registry.now().await?))
 }
 
 pub(super) async fn test(

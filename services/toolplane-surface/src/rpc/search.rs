@@ -75,21 +75,21 @@ pub(super) async fn search(
     };
     let meaning = asked.nearest();
     let after = begin.map(|begin| begin.of_order(meaning.is_some())).transpose()?;
-    let thesaurus = api.registry.0.thesauri.of_tenant(&tenant);
-    let learned = if request.without_use { None } else { api.registry.0.learning.of_tenant(&tenant) };
+    let thesaurus = api.parts.books.thesauri().of_tenant(&tenant);
+    let learned = if request.without_use { None } else { api.parts.learning.of_tenant(&tenant) };
     let learned = learned.as_ref().map(|learned| learned.on(today()));
     let text = &request.query;
     let thesaurus = &thesaurus;
     let question = Question { text, filters: &filters, limit, after: None, thesaurus, learned, meaning };
     let (mut result, next) = found(api, (&tenant, &id), question, after).await?;
-    api.registry.note_search(&tenant, &id, &result).await?;
+    api.parts.registry.note_search(&tenant, &id, &result).await?;
     if !request.without_use {
-        api.registry.0.learning.found(&caller, &id, &result);
+        api.parts.learning.found(&caller, &id, &result);
     }
     if let Some(after) = next {
         result.next_page_token = page::token(&scope, &Begin { by_meaning: meaning.is_some(), after }.to_text());
     }
-    asked.word(api.registry.tenant(&tenant).catalog.read().len()).clone_into(&mut result.meaning);
+    asked.word(api.parts.registry.tenant(&tenant).catalog.read().len()).clone_into(&mut result.meaning);
     // A tool may bring much of its own; the names of all matches are told anyway.
     let refs = result.refs.iter().map(v1::DeferredToolRef::from);
     let told = page::fill(refs, result.refs.len(), v1::DeferredToolRef::encoded_len).len();
@@ -111,7 +111,7 @@ async fn found(
     // The order of the first page is that of the others.
     let plain = match after {
         Some(After::Reranked(place)) => {
-            let page = rerank::go_on(&api.registry, whose, &question, &place).await?;
+            let page = rerank::go_on(&api.parts.registry, whose, &question, &place).await?;
             return Ok(reranked(page));
         }
         Some(After::Plain(position)) => Some(position),
@@ -121,7 +121,7 @@ async fn found(
     if let (Some(reranker), Some(text)) = (&api.reranker, meant(question.text)) {
         said = AWAY;
         if plain.is_none() {
-            match reranker.first(&api.registry, whose, &question, &text).await? {
+            match reranker.first(&api.parts.registry, whose, &question, &text).await? {
                 First::Page(page) => return Ok(reranked(*page)),
                 First::Away => {}
                 First::Nothing => said = "",
@@ -129,7 +129,7 @@ async fn found(
         }
     }
     let question = Question { after: plain.as_ref(), ..question };
-    let Answer { mut result, next } = api.registry.look(whose.0, whose.1, &question).await?;
+    let Answer { mut result, next } = api.parts.registry.look(whose.0, whose.1, &question).await?;
     said.clone_into(&mut result.reranked);
     Ok((result, next.map(After::Plain)))
 }

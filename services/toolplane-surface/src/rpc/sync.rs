@@ -25,12 +25,12 @@ pub(super) async fn sync(
         return Err(ApiError::invalid_argument("subscriber", "is required: the stream ended without a message").into());
     };
     // A scheduler that comes from another process must not learn less here than it knew.
-    api.registry.current_at(first.acknowledged_revision).await?;
-    api.registry.trusted_for()?;
+    api.parts.registry.current_at(first.acknowledged_revision).await?;
+    api.parts.registry.trusted_for()?;
     let link = Link {
-        subscription: api.registry.0.hub.subscribe(&first.subscriber),
+        subscription: api.parts.registry.subscribe(&first.subscriber),
         acknowledgements,
-        registry: api.registry.clone(),
+        registry: api.parts.registry.clone(),
         beat: first.beat,
         told: 0,
         stopping: api.stopping.clone(),

@@ -29,7 +29,7 @@ pub(super) fn list(
     let size = page::size(request.page_size)?;
     let scope = ("ListSynonyms", &tenant, &request.word);
     let after = page::position(&scope, &request.page_token)?.map(|text| Place::read(&text)).transpose()?;
-    let thesauri = &api.registry.0.thesauri;
+    let thesauri = api.parts.books.thesauri();
     let with_word = |words: &[String]| request.word.is_empty() || has_all(words, std::slice::from_ref(&request.word));
     let configured = |origin, groups: &[Vec<String>]| -> Vec<(Place, v1::SynonymGroup)> {
         let message = |words: &Vec<String>| v1::SynonymGroup { words: words.clone(), origin, ..Default::default() };
@@ -91,9 +91,9 @@ pub(super) async fn add(
     }
     let by = caller.doer(&request.by).to_owned();
     let groups: Vec<Vec<String>> = request.groups.into_iter().map(|group| group.words).collect();
-    let now = api.registry.now().await?;
+    let now = api.parts.registry.now().await?;
     let of = tenant.clone();
-    let added = api.registry.change_synonyms(tenant, move |book| {
+    let added = api.parts.books.change(tenant, move |book| {
         let added = book.add(&groups, &by, now).map_err(|why| refused(&of, why))?;
         let changes = !added.is_empty();
         Ok((added, changes))
@@ -121,12 +121,11 @@ pub(super) async fn remove(
     if let Some(at) = words.iter().position(|word| keys_of(std::slice::from_ref(word)).contains("")) {
         return Err(ApiError::invalid_argument(format!("words[{at}]"), "has no letters and digits"));
     }
-    let registry = api.registry.clone();
+    let thesauri = api.parts.books.thesauri().clone();
     let of = tenant.clone();
-    let taken_out = api.registry.change_synonyms(tenant, move |book| {
+    let taken_out = api.parts.books.change(tenant, move |book| {
         let taken_out = book.remove(&words);
         if taken_out.before.is_empty() {
-            let thesauri = &registry.0.thesauri;
             let mut configured = thesauri.for_all().iter().chain(thesauri.for_tenant(&of));
             return Err(not_added(&words, configured.any(|group| has_all(group, &words))));
         }
@@ -155,15 +154,17 @@ pub(super) async fn forget_use(
 ) -> Result<v1::ForgetUseResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let entry = match request.into_inner().what {
-        Some(What::ToolId(id)) => Some(api.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?),
-        Some(What::Name(name)) => Some(api.registry.tool_named(&tenant, &name)?),
+        Some(What::ToolId(id)) => {
+            Some(api.parts.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?)
+        }
+        Some(What::Name(name)) => Some(api.parts.registry.tool_named(&tenant, &name)?),
         Some(What::Everything(true)) => None,
         Some(What::Everything(false)) | None => {
             return Err(ApiError::invalid_argument("tool_id", "is required, or `name`, or `everything`"));
         }
     };
     let tool = entry.map(|entry| entry.tool_id().clone());
-    let forgotten = api.registry.forget_use(tenant, tool).await?;
+    let forgotten = api.parts.learning.forget(&api.parts.registry, tenant, tool).await?;
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(v1::ForgetUseResponse { tools: count(forgotten.tools), words: count(forgotten.words) })
 }

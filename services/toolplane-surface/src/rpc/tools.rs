@@ -33,7 +33,7 @@ pub(super) async fn register(
         let rule = format!("has {} tools; 1 to {MAX_TOOLS} are allowed", request.tools.len());
         return Err(ApiError::invalid_argument("tools", rule));
     }
-    let changes = api.registry.register(tenant, read(request.tools)?, request.validate_only).await?;
+    let changes = api.parts.registry.register(tenant, read(request.tools)?, request.validate_only).await?;
     let outcome = |kind| match kind {
         ChangeKind::Created => v1::RegistrationOutcome::Created,
         ChangeKind::Updated | ChangeKind::Retired => v1::RegistrationOutcome::Updated,
@@ -80,8 +80,8 @@ pub(super) fn get(api: &SurfaceApi, request: Request<v1::GetToolRequest>) -> Res
     let request = request.into_inner();
     let wants_json = request.view() == v1::RecordView::Json;
     let entry = match request.tool {
-        Some(Tool::ToolId(id)) => api.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?,
-        Some(Tool::Name(name)) => api.registry.tool_named(&tenant, &name)?,
+        Some(Tool::ToolId(id)) => api.parts.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?,
+        Some(Tool::Name(name)) => api.parts.registry.tool_named(&tenant, &name)?,
         None => return Err(ApiError::invalid_argument("tool_id", "is required, or `name`")),
     };
     let registration = entry.tool.registration();
@@ -111,7 +111,7 @@ pub(super) fn list(
     let filter = ToolFilter { namespace: request.namespace, lifecycle, text: request.text };
     let scope = ("ListTools", &tenant, format!("{filter:?}"));
     let after = page::position(&scope, &request.page_token)?;
-    let (entries, more) = api.registry.tools(&tenant, &filter, after.as_deref(), size);
+    let (entries, more) = api.parts.registry.tools(&tenant, &filter, after.as_deref(), size);
     let tools = page::fill(entries.iter().map(encode::summary), size, v1::ToolSummary::encoded_len);
     let last = tools.last().filter(|_| more || tools.len() < entries.len());
     let next_page_token = last.map(|tool| page::token(&scope, &tool.full_name)).unwrap_or_default();
@@ -128,7 +128,7 @@ pub(super) async fn retire(
     if request.reason.chars().count() > MAX_REASON_CHARS {
         return Err(ApiError::invalid_argument("reason", format!("may have at most {MAX_REASON_CHARS} characters")));
     }
-    let entry = api.registry.retire(tenant, id, request.reason).await?;
+    let entry = api.parts.registry.retire(tenant, id, request.reason).await?;
     let declaration = &entry.tool.registration().declaration;
     Ok(v1::RetireToolResponse { declaration: Some(declaration.into()), revision: entry.revision })
 }

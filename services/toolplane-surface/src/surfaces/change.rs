@@ -210,12 +210,12 @@ impl Registry {
             let found = self.0.finds.take(&place);
             let told =
                 found.iter().cloned().map(Find::entry).chain(told.into_iter().map(|(class, data)| (now, class, data)));
-            let made = self.make_change(tenant, &before, &after, told.collect(), &changed).await;
+            let made = self.make_durable(tenant, &before, &after, told.collect(), &changed).await;
             if !matches!(made, Ok(Made::At(_))) {
                 self.0.finds.put_back(&place, found);
             }
             let Made::At(head) = made? else {
-                self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+                self.0.memory.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
                 drop(turn);
                 let_others_through(tries).await;
                 continue;
@@ -230,7 +230,7 @@ impl Registry {
     }
 
     /// Makes the change durable, which applies only to the surface as it was.
-    async fn make_change(
+    async fn make_durable(
         &self,
         tenant: &TenantId,
         before: &View,
@@ -248,7 +248,7 @@ impl Registry {
             events: vec![log.append_each(log.head(self.store()).await? + 1, told)?],
             ..Commit::default()
         };
-        self.0.changes.make(commit, changed, None).await.map_err(of_store)
+        self.make_change(commit, changed).await
     }
 }
 

@@ -25,7 +25,7 @@ impl Registry {
     /// A surface: the default one, or one that was made, which counts as a use of it.
     pub(crate) async fn held(&self, tenant: &TenantId, id: &SurfaceId) -> Result<Arc<Held>, ApiError> {
         if !id.is_default() {
-            let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+            let held = self.0.memory.surfaces.get(self.store(), tenant, id).await?;
             // Who uses a surface uses those that it is within.
             for used in std::iter::successors(Some(&held), |held| held.above()) {
                 self.note_use(tenant, used);

@@ -42,16 +42,16 @@ impl Registry {
         let registry = self.clone();
         to_the_end(async move {
             for tries in 1..=ATTEMPTS {
-                let held = registry.0.surfaces.get_even_orphaned(registry.store(), &tenant, &id).await?;
+                let held = registry.0.memory.surfaces.get_even_orphaned(registry.store(), &tenant, &id).await?;
                 let turn = held.turn.lock().await;
                 let view = held.view();
                 let (scope, last) = registry.scope_and_revision(&tenant, view.indexed());
                 let mut commit = deletion(&tenant, &id, scope, view.version());
                 commit.compare.extend(note.map(|note| (keys::surface_use(&tenant, &id), Expect::Version(note))));
                 let changed = [Subject::Surface(tenant.clone(), id.clone())];
-                let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
+                let made = registry.make_change(commit, &changed).await?;
                 // Out of memory before schedulers are told: what they ask then is not answered by what was.
-                registry.0.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
+                registry.0.memory.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
                 let Made::At(head) = made else {
                     drop(turn);
                     if note.is_some() {

@@ -158,7 +158,7 @@ impl Registry {
         known: Known,
     ) -> Result<Resolved, ApiError> {
         // Taken before anything is looked at: the answer is at least as new as what it says.
-        let catalog_revision = self.0.hub.revision();
+        let catalog_revision = self.revision();
         let owner = self.tenant(tenant);
         let held = match known.moment {
             Some(moment) => self.held_at(tenant, id, moment).await?,

@@ -219,7 +219,7 @@ impl Registry {
                 Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(None) => {
                     self.0.finds.put_back(place, finds);
                     drop(turn);
-                    self.0.surfaces.refresh(self.store(), &place.0, &place.1).await.map_err(of_store)?;
+                    self.0.memory.surfaces.refresh(self.store(), &place.0, &place.1).await.map_err(of_store)?;
                     let_others_through(tries).await;
                 }
             }
@@ -232,7 +232,7 @@ impl Registry {
     async fn held_to_write(&self, place: &Place) -> Result<Option<Arc<Held>>, ApiError> {
         let held = match self.held(&place.0, &place.1).await {
             Err(gone) if is_parent_gone(&gone) => {
-                self.0.surfaces.get_even_orphaned(self.store(), &place.0, &place.1).await
+                self.0.memory.surfaces.get_even_orphaned(self.store(), &place.0, &place.1).await
             }
             held => held,
         };

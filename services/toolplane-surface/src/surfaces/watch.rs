@@ -67,7 +67,7 @@ impl Registry {
         id: SurfaceId,
         from: From,
     ) -> Result<Following, ApiError> {
-        let revisions = self.0.hub.revisions();
+        let revisions = self.revisions();
         let held = match from {
             From::Moment(moment) => self.held_at(&tenant, &id, moment).await?,
             From::Now | From::Revision(_) => self.held(&tenant, &id).await?,
@@ -101,7 +101,7 @@ impl Registry {
             self.catch_up().await.map_err(behind)?;
         }
         for id in held.view().indexed().lineage().map(IndexedSurface::id) {
-            self.0.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
+            self.0.memory.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
         }
         self.held(tenant, id).await
     }

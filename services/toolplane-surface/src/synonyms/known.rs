@@ -92,7 +92,7 @@ impl Thesauri {
     }
 
     /// Takes in what was added to a tenant, as it is stored at `version`, unless something newer is known.
-    pub(crate) fn put(&self, tenant: &TenantId, version: u64, book: Book) {
+    pub(super) fn put(&self, tenant: &TenantId, version: u64, book: Book) {
         if self.0.added.get(tenant).is_some_and(|known| known.version >= version) {
             return;
         }
@@ -109,7 +109,7 @@ impl Thesauri {
     }
 
     /// What was added to a tenant is not there any more.
-    pub(crate) fn forget(&self, tenant: &TenantId) {
+    pub(super) fn forget(&self, tenant: &TenantId) {
         self.0.added.remove(tenant);
     }
 }

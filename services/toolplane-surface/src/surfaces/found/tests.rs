@@ -7,9 +7,8 @@ use toolplane_records::vocabulary::SurfaceScope;
 
 use super::*;
 use crate::fakes::Deaf;
-use crate::learning::Learning;
+use crate::memory::Memory;
 use crate::surfaces::Wanted;
-use crate::synonyms::Thesauri;
 
 struct House {
     store: Arc<Deaf>,
@@ -22,8 +21,7 @@ impl House {
     async fn open() -> Self {
         let store = Arc::new(Deaf::default());
         let patience = Duration::from_millis(500);
-        let registry =
-            Registry::open(store.clone(), patience, Thesauri::default(), Learning::default(), None).await.unwrap();
+        let registry = Registry::open(store.clone(), patience, Memory::default(), None).await.unwrap();
         let tool = serde_json::from_value(json!({ "declaration": {
             "tool_id": "a", "namespace": "test", "name": "a", "description": "does something",
             "lifecycle": "available", "tool_kind": "native_tool",
