@@ -59,6 +59,14 @@ impl Registry {
         }
     }
 
+    /// Takes in what other processes have changed up to now, where there are others.
+    pub(crate) async fn newest(&self) -> Result<(), ApiError> {
+        match &self.0.followers {
+            Some(_) => self.catch_up().await.map_err(behind),
+            None => Ok(()),
+        }
+    }
+
     /// Takes in every change that was durable when this was called.
     pub(crate) async fn catch_up(&self) -> Result<(), SurfaceError> {
         let asked = Instant::now();

@@ -1,26 +1,51 @@
 //! All parts of the role, made and wired. Reading [`Parts::new`] shows the whole house: each part is made from the few it uses, and
 //! none of them knows the part that uses it.
 
+use std::sync::Arc;
+
 use crate::learning::Learning;
 use crate::memory::Memory;
 use crate::registry::Registry;
+use crate::retention::Uses;
+use crate::surfaces::{Edits, Finds, Names, Search, Shown, Surfaces, Watches};
 use crate::synonyms::Books;
 
 /// The parts of the role, for those who answer and for its background work. No part holds this. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub(crate) registry: Registry,
+    pub(crate) surfaces: Surfaces,
+    pub(crate) shown: Shown,
+    pub(crate) names: Names,
+    pub(crate) finds: Finds,
+    pub(crate) search: Search,
+    pub(crate) edits: Edits,
+    pub(crate) watches: Watches,
     pub(crate) books: Books,
     pub(crate) learning: Learning,
 }
 
 impl Parts {
     /// Makes the parts around a registry and what is in memory beside it.
-    pub(crate) fn new(registry: Registry, memory: &Memory) -> Self {
+    pub(crate) fn new(registry: Registry, memory: &Memory, uses: &Uses) -> Self {
+        let surfaces = Surfaces::new(registry.clone(), Arc::clone(&memory.surfaces), uses.clone());
+        let shown = Shown::new(registry.clone(), surfaces.clone());
+        let names = Names::new(registry.clone(), surfaces.clone());
+        let finds = Finds::new(registry.clone(), surfaces.clone());
+        let search = Search::new(registry.clone(), surfaces.clone(), finds.clone());
+        let edits = Edits::new(registry.clone(), surfaces.clone(), names.clone(), finds.clone());
+        let watches = Watches::new(registry.clone(), surfaces.clone(), edits.clone());
         Self {
             books: Books::new(registry.clone(), memory.thesauri.clone()),
             learning: memory.learning.clone(),
             registry,
+            surfaces,
+            shown,
+            names,
+            finds,
+            search,
+            edits,
+            watches,
         }
     }
 }

@@ -32,7 +32,6 @@ use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::memory::Memory;
 use crate::providers::{Trials, WorkerCredentials};
-use crate::surfaces::{DefaultSurface, Finds};
 use crate::sync::{Hub, Subject, Subscription};
 
 /// The state of the role. Cheap to clone; clones are the same registry.
@@ -44,8 +43,6 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     /// What else is in memory of the store.
     pub(crate) memory: Memory,
-    /// What waits for the logs of surfaces.
-    pub(crate) finds: Finds,
     /// Providers that are only tried.
     pub(crate) trials: Trials,
     /// What the workers have.
@@ -59,8 +56,6 @@ pub(crate) struct Inner {
     pub(crate) applied: Mutex<Head>,
     /// Held while newer changes are taken in; when that was last begun and then finished.
     pub(crate) taking_in: tokio::sync::Mutex<Option<Instant>>,
-    /// Surfaces that nobody used for so long are deleted; none where absent.
-    pub(crate) unused_after: Option<Duration>,
     tenants: DashMap<TenantId, Arc<Tenant>>,
 }
 
@@ -70,8 +65,6 @@ pub(crate) struct Tenant {
     pub(crate) catalog: RwLock<Catalog>,
     /// Grows with every change of the catalog: a plan is only good for the one it was made from.
     pub(crate) generation: AtomicU64,
-    /// What callers see that name no surface.
-    pub(crate) default_surface: DefaultSurface,
     /// Held while tools are changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// Tools that have changed since somebody [took](Tenant::take_unread) them; all of them, where nobody ever did.
@@ -90,7 +83,6 @@ impl Tenant {
             denials,
             catalog: RwLock::new(catalog),
             generation: AtomicU64::new(0),
-            default_surface: DefaultSurface::default(),
             turn: tokio::sync::Mutex::default(),
             unread: Mutex::default(),
         }
@@ -165,12 +157,7 @@ impl std::fmt::Debug for Registry {
 impl Registry {
     /// Reads every stored tool back. One that cannot be used refuses the start: to go on without it would change what
     /// surfaces mean.
-    pub(crate) async fn open(
-        store: Arc<dyn Store>,
-        patience: Duration,
-        memory: Memory,
-        unused_after: Option<Duration>,
-    ) -> Result<Self, SurfaceError> {
+    pub(crate) async fn open(store: Arc<dyn Store>, patience: Duration, memory: Memory) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
         // Taken first: what is read after it is at least as new.
         let head = changes.head().await?;
@@ -185,7 +172,6 @@ impl Registry {
         let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
             memory,
-            finds: Finds::default(),
             trials: Trials::default(),
             credentials: WorkerCredentials::default(),
             denials,
@@ -193,7 +179,6 @@ impl Registry {
             followers,
             applied: Mutex::new(head),
             taking_in: tokio::sync::Mutex::default(),
-            unused_after,
             tenants,
             store,
         }));

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::{ApiError, tasks};
-use toolplane_store::{Commit, CommitOutcome, Expect, Family, StoreError, Versioned, Write};
+use toolplane_store::{Commit, CommitOutcome, Expect, Family, Store, StoreError, Versioned, Write};
 
 use crate::cache::Held;
 use crate::error::of_store;
 use crate::keys;
-use crate::registry::Registry;
+use crate::surfaces::Surfaces;
 
 /// How often the use of a surface is noted at most.
 pub(crate) const NOTED_EVERY: Duration = Duration::from_secs(12 * 60 * 60);
@@ -30,14 +30,14 @@ const ROUND_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// What is noted of the use of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Used {
+struct Used {
     /// When it was noted, in milliseconds.
     at: u64,
 }
 
 impl Used {
     /// A use that is noted at that moment, as it is stored.
-    pub(crate) fn stored(at: Timestamp) -> Bytes {
+    fn stored(at: Timestamp) -> Bytes {
         // A number is always JSON.
         Bytes::from(serde_json::to_vec(&Self { at: keys::score(at) }).unwrap_or_default())
     }
@@ -52,17 +52,41 @@ impl Used {
     }
 }
 
-impl Registry {
+/// Where the use of surfaces is noted. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Uses {
+    store: Arc<dyn Store>,
+    /// Surfaces that nobody used for so long are deleted; none where absent, and then no use is noted.
+    unused_after: Option<Duration>,
+}
+
+impl std::fmt::Debug for Uses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Uses").field("unused_after", &self.unused_after).finish_non_exhaustive()
+    }
+}
+
+impl Uses {
+    pub(crate) fn new(store: Arc<dyn Store>, unused_after: Option<Duration>) -> Self {
+        Self { store, unused_after }
+    }
+
+    /// What is stored beside a surface that is made now.
+    pub(crate) fn of_new(&self, tenant: &TenantId, id: &SurfaceId, now: Timestamp) -> Option<Write> {
+        self.unused_after?;
+        Some(Write::Put { key: keys::surface_use(tenant, id), bytes: Used::stored(now) })
+    }
+
     /// Notes that a surface is used, in the background, if that is due.
-    pub(crate) fn note_use(&self, tenant: &TenantId, held: &Arc<Held>) {
-        if self.0.unused_after.is_none() || !held.claim_note(NOTED_EVERY) {
+    pub(crate) fn note(&self, tenant: &TenantId, held: &Arc<Held>) {
+        if self.unused_after.is_none() || !held.claim_note(NOTED_EVERY) {
             return;
         }
-        let (registry, tenant, held) = (self.clone(), tenant.clone(), Arc::clone(held));
+        let (uses, tenant, held) = (self.clone(), tenant.clone(), Arc::clone(held));
         let id = held.view().indexed().id().clone();
         drop(tasks::spawn("use of a surface", async move {
-            let noted = match registry.store().now().await {
-                Ok(now) => registry.write_use(&tenant, &id, held.view().version(), now).await,
+            let noted = match uses.store.now().await {
+                Ok(now) => uses.write(&tenant, &id, held.view().version(), now).await,
                 Err(error) => Err(error),
             };
             match noted {
@@ -78,15 +102,9 @@ impl Registry {
     }
 
     /// Writes that the surface, as it is stored at `version`, is used now; whether that stands.
-    async fn write_use(
-        &self,
-        tenant: &TenantId,
-        id: &SurfaceId,
-        version: u64,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    async fn write(&self, tenant: &TenantId, id: &SurfaceId, version: u64, now: Timestamp) -> Result<bool, StoreError> {
         let key = keys::surface_use(tenant, id);
-        let found = self.store().get(&key).await?;
+        let found = self.store.get(&key).await?;
         if found.as_ref().is_some_and(|found| !Used::read(found, now).is_older_than(NOTED_EVERY, now)) {
             return Ok(true);
         }
@@ -97,17 +115,30 @@ impl Registry {
             writes: vec![Write::Put { key, bytes: Used::stored(now) }],
             ..Commit::default()
         };
-        Ok(matches!(self.store().commit(commit).await?, CommitOutcome::Applied | CommitOutcome::Replayed))
+        Ok(matches!(self.store.commit(commit).await?, CommitOutcome::Applied | CommitOutcome::Replayed))
+    }
+}
+
+/// Deletes the surfaces that nobody uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Retention {
+    uses: Uses,
+    surfaces: Surfaces,
+}
+
+impl Retention {
+    pub(crate) fn new(uses: Uses, surfaces: Surfaces) -> Self {
+        Self { uses, surfaces }
     }
 
     /// Deletes what nobody used for so long, a bounded number at a time, until `stop`.
-    pub(crate) async fn delete_unused(self, stop: CancellationToken) {
-        let Some(after) = self.0.unused_after else { return };
+    pub(crate) async fn follow(self, stop: CancellationToken) {
+        let Some(after) = self.uses.unused_after else { return };
         let (mut behind, mut pause): (Option<String>, _) = (None, PAGE_EVERY);
         while stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
             pause = PAGE_EVERY;
-            let Ok(now) = self.now().await else { continue };
-            match self.delete_unused_behind(behind.as_deref(), after, now).await {
+            let Ok(now) = self.uses.store.now().await else { continue };
+            match self.delete_behind(behind.as_deref(), after, now).await {
                 Ok(next) => behind = next,
                 Err(error) => tracing::warn!(%error, "surfaces that nobody uses cannot be looked for now"),
             }
@@ -118,23 +149,23 @@ impl Registry {
     }
 
     /// Looks at the next surfaces; where to go on, until there are none.
-    pub(crate) async fn delete_unused_behind(
+    async fn delete_behind(
         &self,
         behind: Option<&str>,
         after: Duration,
         now: Timestamp,
     ) -> Result<Option<String>, ApiError> {
-        let page = self.store().keys(Family::Surface, behind, PAGE).await.map_err(of_store)?;
+        let page = self.uses.store.keys(Family::Surface, behind, PAGE).await.map_err(of_store)?;
         for (key, stored) in &page {
             let Some((tenant, id)) = keys::of_surface(key) else { continue };
-            let found = self.store().get(&keys::surface_use(&tenant, &id)).await.map_err(of_store)?;
+            let found = self.uses.store.get(&keys::surface_use(&tenant, &id)).await.map_err(of_store)?;
             match found {
                 // Earlier versions noted nothing: it counts from here.
                 None => {
-                    self.write_use(&tenant, &id, stored.version, now).await.map_err(of_store)?;
+                    self.uses.write(&tenant, &id, stored.version, now).await.map_err(of_store)?;
                 }
                 Some(found) if Used::read(&found, now).is_older_than(after, now) => {
-                    match self.delete_surface_used_at(tenant.clone(), id.clone(), found.version).await {
+                    match self.surfaces.delete_used_at(tenant.clone(), id.clone(), found.version).await {
                         Ok(true) => {
                             tracing::info!(%tenant, surface = %id, "deleted a surface that nobody used for long")
                         }
@@ -153,38 +184,56 @@ impl Registry {
 mod tests {
     use toolplane_catalog::SurfaceRequest;
     use toolplane_records::vocabulary::SurfaceScope;
-    use toolplane_store::{MemoryStore, Store as _};
+    use toolplane_store::MemoryStore;
 
     use super::*;
     use crate::memory::Memory;
+    use crate::parts::Parts;
+    use crate::registry::Registry;
     use crate::surfaces::Wanted;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const AFTER: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
+    /// A process.
+    struct Bed {
+        parts: Parts,
+        retention: Retention,
+    }
+
+    impl Bed {
+        async fn open(store: Arc<MemoryStore>) -> Self {
+            let memory = Memory::default();
+            let registry = Registry::open(store.clone(), Duration::from_millis(500), memory.clone()).await.unwrap();
+            let uses = Uses::new(store, Some(AFTER));
+            let parts = Parts::new(registry, &memory, &uses);
+            let retention = Retention::new(uses, parts.surfaces.clone());
+            Self { parts, retention }
+        }
+    }
+
     /// Two processes on one store, the tenant, and the moment the test begins at.
-    async fn bed() -> (Registry, Registry, TenantId, Timestamp) {
+    async fn bed() -> (Bed, Bed, TenantId, Timestamp) {
         let store = Arc::new(MemoryStore::new());
-        let open = || Registry::open(store.clone(), Duration::from_millis(500), Memory::default(), Some(AFTER));
-        let (one, other) = (open().await.unwrap(), open().await.unwrap());
+        let (one, other) = (Bed::open(store.clone()).await, Bed::open(store.clone()).await);
         let now = store.now().await.unwrap();
         (one, other, TenantId::unauthenticated(), now)
     }
 
-    async fn make(registry: &Registry, tenant: &TenantId) -> SurfaceId {
-        make_within(registry, tenant, None).await
+    async fn make(bed: &Bed, tenant: &TenantId) -> SurfaceId {
+        make_within(bed, tenant, None).await
     }
 
-    async fn make_within(registry: &Registry, tenant: &TenantId, parent: Option<SurfaceId>) -> SurfaceId {
+    async fn make_within(bed: &Bed, tenant: &TenantId, parent: Option<SurfaceId>) -> SurfaceId {
         let request = SurfaceRequest::new(tenant.clone(), SurfaceScope::Session);
         let wanted = Wanted { request, parent, model_capabilities: None, repeatable: None };
-        registry.create_surface(&wanted).await.unwrap().indexed().id().clone()
+        bed.parts.surfaces.create(&wanted).await.unwrap().indexed().id().clone()
     }
 
     /// Which of the surface and the note of its use is in the store.
-    async fn is_there(registry: &Registry, tenant: &TenantId, id: &SurfaceId) -> (bool, bool) {
+    async fn is_there(bed: &Bed, tenant: &TenantId, id: &SurfaceId) -> (bool, bool) {
         let (surface, used) = (keys::surface(tenant, id), keys::surface_use(tenant, id));
-        let there = async |key| registry.store().get(&key).await.unwrap().is_some();
+        let there = async |key| bed.parts.registry.store().get(&key).await.unwrap().is_some();
         (there(surface).await, there(used).await)
     }
 
@@ -196,14 +245,14 @@ mod tests {
     async fn what_nobody_used_for_so_long_is_deleted_with_its_note() {
         let (one, other, tenant, now) = bed().await;
         let id = make(&one, &tenant).await;
-        one.delete_unused_behind(None, AFTER, later(now, 89)).await.unwrap();
+        one.retention.delete_behind(None, AFTER, later(now, 89)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
-        let next = one.delete_unused_behind(None, AFTER, later(now, 91)).await.unwrap();
+        let next = one.retention.delete_behind(None, AFTER, later(now, 91)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
-        assert_eq!(one.delete_unused_behind(next.as_deref(), AFTER, later(now, 91)).await.unwrap(), None);
-        assert!(matches!(one.held(&tenant, &id).await, Err(ApiError::NotFound { .. })));
+        assert_eq!(one.retention.delete_behind(next.as_deref(), AFTER, later(now, 91)).await.unwrap(), None);
+        assert!(matches!(one.parts.surfaces.held(&tenant, &id).await, Err(ApiError::NotFound { .. })));
         // A process that hears of it too late leaves nothing behind.
-        assert!(!other.write_use(&tenant, &id, 1, later(now, 92)).await.unwrap());
+        assert!(!other.retention.uses.write(&tenant, &id, 1, later(now, 92)).await.unwrap());
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
     }
 
@@ -214,8 +263,8 @@ mod tests {
         let parent = make(&one, &tenant).await;
         let child = make_within(&one, &tenant, Some(parent.clone())).await;
         let gone = [&parent, &child].map(|id| Write::Delete { key: keys::surface_use(&tenant, id) });
-        one.store().commit(Commit { writes: gone.into(), ..Commit::default() }).await.unwrap();
-        other.held(&tenant, &child).await.unwrap();
+        one.parts.registry.store().commit(Commit { writes: gone.into(), ..Commit::default() }).await.unwrap();
+        other.parts.surfaces.held(&tenant, &child).await.unwrap();
         // Both notes are written in the background.
         for id in [&child, &parent] {
             while !is_there(&one, &tenant, id).await.1 {
@@ -223,7 +272,7 @@ mod tests {
             }
         }
         for (days, left) in [(89, (true, true)), (91, (false, false))] {
-            one.delete_unused_behind(None, AFTER, later(now, days)).await.unwrap();
+            one.retention.delete_behind(None, AFTER, later(now, days)).await.unwrap();
             for id in [&child, &parent] {
                 assert_eq!(is_there(&one, &tenant, id).await, left, "after {days} days");
             }
@@ -235,12 +284,12 @@ mod tests {
         let (one, other, tenant, now) = bed().await;
         let id = make(&one, &tenant).await;
         // This process has just read that nobody used it for long; then another one notes a use.
-        let note = one.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().unwrap();
-        assert!(other.write_use(&tenant, &id, 1, later(now, 90)).await.unwrap());
-        assert!(!one.delete_surface_used_at(tenant.clone(), id.clone(), note.version).await.unwrap());
-        one.delete_unused_behind(None, AFTER, later(now, 91)).await.unwrap();
+        let note = one.parts.registry.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().unwrap();
+        assert!(other.retention.uses.write(&tenant, &id, 1, later(now, 90)).await.unwrap());
+        assert!(!one.parts.surfaces.delete_used_at(tenant.clone(), id.clone(), note.version).await.unwrap());
+        one.retention.delete_behind(None, AFTER, later(now, 91)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
-        one.delete_unused_behind(None, AFTER, later(now, 181)).await.unwrap();
+        one.retention.delete_behind(None, AFTER, later(now, 181)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
     }
 
@@ -248,18 +297,26 @@ mod tests {
     async fn a_use_is_noted_twice_a_day_and_of_earlier_versions_it_counts_from_the_first_look() {
         let (one, other, tenant, now) = bed().await;
         let id = make(&one, &tenant).await;
-        let version =
-            async || one.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().map(|note| note.version);
+        let version = async || {
+            one.parts.registry.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().map(|note| note.version)
+        };
         let first = version().await;
-        assert!(other.write_use(&tenant, &id, 1, Timestamp::from_millis(now.as_millis() + 60_000)).await.unwrap());
+        assert!(
+            other
+                .retention
+                .uses
+                .write(&tenant, &id, 1, Timestamp::from_millis(now.as_millis() + 60_000))
+                .await
+                .unwrap()
+        );
         assert_eq!(version().await, first, "within twelve hours nothing is written");
         let gone = Commit { writes: vec![Write::Delete { key: keys::surface_use(&tenant, &id) }], ..Commit::default() };
-        one.store().commit(gone).await.unwrap();
-        one.delete_unused_behind(None, AFTER, later(now, 400)).await.unwrap();
+        one.parts.registry.store().commit(gone).await.unwrap();
+        one.retention.delete_behind(None, AFTER, later(now, 400)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
-        one.delete_unused_behind(None, AFTER, later(now, 489)).await.unwrap();
+        one.retention.delete_behind(None, AFTER, later(now, 489)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
-        one.delete_unused_behind(None, AFTER, later(now, 491)).await.unwrap();
+        one.retention.delete_behind(None, AFTER, later(now, 491)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
     }
 }

@@ -21,6 +21,7 @@ use crate::options::SurfaceOptions;
 use crate::parts::Parts;
 use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
+use crate::retention::{Retention, Uses};
 use crate::rpc::SurfaceApi;
 use crate::synonyms::Thesauri;
 use crate::{rerank, takeover};
@@ -75,13 +76,14 @@ impl SurfaceRole {
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
         let memory = Memory::new(thesauri, learning.clone());
-        let registry = Registry::open(store, options.sync_patience, memory.clone(), options.unused_after).await?;
+        let registry = Registry::open(Arc::clone(&store), options.sync_patience, memory.clone()).await?;
         registry.join().await?;
-        let parts = Parts::new(registry.clone(), &memory);
+        let uses = Uses::new(store, options.unused_after);
+        let parts = Parts::new(registry.clone(), &memory, &uses);
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
-        tasks.spawn("logs of surfaces", registry.clone().write_found(stop.clone()));
-        tasks.spawn("unused surfaces", registry.clone().delete_unused(stop.clone()));
+        tasks.spawn("logs of surfaces", parts.finds.clone().write(stop.clone()));
+        tasks.spawn("unused surfaces", Retention::new(uses, parts.surfaces.clone()).follow(stop.clone()));
         tool_files.register(&registry).await?;
         let (failed, stopping) = (backend.failed(), stop.clone());
         tasks.spawn_fallible("surface store", async move {

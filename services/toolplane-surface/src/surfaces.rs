@@ -4,17 +4,20 @@ mod budget;
 mod change;
 mod default;
 mod delete;
-mod discover;
+mod edits;
 mod found;
-mod offered;
-mod told;
+mod held;
+mod meant;
+mod names;
+mod search;
+mod shown;
 pub(crate) mod watch;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{Counting, IndexedSurface, LiveSurface, MAX_DEPTH, SurfaceRequest};
+use toolplane_catalog::{Catalog, Counting, IndexedSurface, LiveSurface, MAX_DEPTH, Shut, SurfaceRequest};
 use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -23,18 +26,23 @@ use toolplane_runtime::{ApiError, page};
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
 use uuid::Uuid;
 
-pub(crate) use default::DefaultSurface;
-pub(crate) use discover::{Known, Loaded, Meaning, Refusal, RefusalKind, Resolved};
+pub(crate) use edits::Edits;
 pub(crate) use found::Finds;
-pub(crate) use offered::{Called, LeftOut, Offered};
-pub(crate) use told::Told;
+pub(crate) use meant::{Meaning, Refusal, RefusalKind};
+pub(crate) use names::{Called, Known, Loaded, Names, Resolved};
+pub(crate) use search::Search;
+pub(crate) use shown::{LeftOut, Offered, Shown, Told};
+pub(crate) use watch::Watches;
 
+use default::Defaults;
+
+use crate::cache::Cache;
 use crate::error::{is_parent_gone, lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
 use crate::records::Creation;
 use crate::registry::Registry;
-use crate::retention::Used;
+use crate::retention::Uses;
 use crate::view::View;
 
 /// How often a change of a surface is decided anew when another process gets in between.
@@ -78,13 +86,36 @@ pub(crate) struct Place {
     pub(crate) surface_id: String,
 }
 
-impl Registry {
+/// Surfaces: making, reading, listing and deleting them. Cheap to clone; clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Surfaces {
+    registry: Registry,
+    /// Those in memory.
+    cache: Arc<Cache>,
+    /// Where their use is noted.
+    uses: Uses,
+    /// What callers see that name no surface.
+    defaults: Arc<Defaults>,
+}
+
+impl Surfaces {
+    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: Uses) -> Self {
+        Self { registry, cache, uses, defaults: Arc::default() }
+    }
+
+    /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
+    fn in_sight<T>(&self, tenant: &TenantId, look: impl FnOnce(&Catalog, Shut<'_>) -> T) -> T {
+        let owner = self.registry.tenant(tenant);
+        let (catalog, denied) = (owner.catalog.read(), owner.denied());
+        look(&catalog, Shut { by_traits: &|traits| self.registry.shut(traits), denied: &denied })
+    }
+
     /// Makes a surface, or finds the one made by the same request before.
-    pub(crate) async fn create_surface(&self, wanted: &Wanted) -> Result<Arc<View>, ApiError> {
+    pub(crate) async fn create(&self, wanted: &Wanted) -> Result<Arc<View>, ApiError> {
         if let Some(made) = self.made_before(wanted).await? {
             return Ok(made);
         }
-        let now = self.now().await?;
+        let now = self.registry.now().await?;
         let tenant = &wanted.request.tenant;
         let id = match &wanted.repeatable {
             Some((request_id, _)) => SurfaceId::of_request(request_id),
@@ -122,9 +153,7 @@ impl Registry {
         };
         let stored = surface.write().map_err(unreadable)?;
         put_new(&mut commit, keys::surface(tenant, &id), stored);
-        if self.0.unused_after.is_some() {
-            commit.writes.push(Write::Put { key: keys::surface_use(tenant, &id), bytes: Used::stored(now) });
-        }
+        commit.writes.extend(self.uses.of_new(tenant, &id, now));
         if let Some((request_id, body)) = &wanted.repeatable {
             let creation = Creation { body: *body, surface_id: id.clone() };
             put_new(
@@ -137,7 +166,7 @@ impl Registry {
             let (index, score) = (keys::surfaces(tenant, scope), keys::score(now));
             commit.index.push(IndexOp::Put { index, score, member: id.to_string() });
         }
-        match self.store().commit(commit).await.map_err(of_store)? {
+        match self.registry.store().commit(commit).await.map_err(of_store)? {
             CommitOutcome::Applied | CommitOutcome::Replayed => Ok(Arc::new(View::new(surface, 1))),
             // The same request, sent twice at once: the other one was faster.
             CommitOutcome::Lost { .. } | CommitOutcome::Full { .. } => self.made_before(wanted).await?.ok_or_else(lost),
@@ -165,7 +194,7 @@ impl Registry {
     async fn made_before(&self, wanted: &Wanted) -> Result<Option<Arc<View>>, ApiError> {
         let Some((request_id, body)) = &wanted.repeatable else { return Ok(None) };
         let tenant = &wanted.request.tenant;
-        let found = self.store().get(&keys::creation(tenant, request_id)).await.map_err(of_store)?;
+        let found = self.registry.store().get(&keys::creation(tenant, request_id)).await.map_err(of_store)?;
         let Some(found) = found else { return Ok(None) };
         let creation: Creation = serde_json::from_slice(&found.bytes).map_err(unreadable)?;
         if creation.body != *body {
@@ -178,7 +207,7 @@ impl Registry {
     /// A surface that was read from the store, below the one it is within; where that is not there any more, it shows nothing.
     async fn below_its_parent(&self, tenant: &TenantId, surface: IndexedSurface) -> Result<IndexedSurface, ApiError> {
         let Some(parent) = surface.parent() else { return Ok(surface) };
-        match self.0.memory.surfaces.get(self.store(), tenant, &parent.surface_id).await {
+        match self.cache.get(self.registry.store(), tenant, &parent.surface_id).await {
             Ok(held) => {
                 let above = Arc::clone(held.view().shared());
                 Ok(surface.within(Some(above)))
@@ -191,7 +220,7 @@ impl Registry {
 
     /// Hands at most `limit` surfaces, newest first, to `tell`, which says how many bytes it took to tell. Large ones make the
     /// page shorter.
-    pub(crate) async fn surfaces(
+    pub(crate) async fn list(
         &self,
         tenant: &TenantId,
         scope: Option<SurfaceScope>,
@@ -202,7 +231,7 @@ impl Registry {
         let mut range = ScoreRange::all().reversed();
         range.after = after.map(|place| (place.created_at, place.surface_id));
         let index = keys::surfaces(tenant, scope);
-        let entries = self.store().scan(&index, range, limit.saturating_add(1)).await.map_err(of_store)?;
+        let entries = self.registry.store().scan(&index, range, limit.saturating_add(1)).await.map_err(of_store)?;
         let (mut damaged, mut bytes, mut read) = (Vec::new(), 0, 0);
         for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
             if bytes >= FULL_BYTES {
@@ -210,7 +239,7 @@ impl Registry {
             }
             let ids = chunk.iter().map(|entry| SurfaceId::from_trusted(entry.member.as_str()));
             let wanted: Vec<_> = ids.map(|id| keys::surface(tenant, &id)).collect();
-            for (entry, found) in chunk.iter().zip(self.store().get_each(&wanted).await.map_err(of_store)?) {
+            for (entry, found) in chunk.iter().zip(self.registry.store().get_each(&wanted).await.map_err(of_store)?) {
                 let surface = match found {
                     Ok(None) => continue,
                     Ok(Some(found)) => {

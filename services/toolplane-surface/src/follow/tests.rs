@@ -19,7 +19,7 @@ fn tool(id: &str, title: &str) -> Registration {
 }
 
 async fn joined(store: &Arc<Deaf>) -> Registry {
-    let registry = Registry::open(store.clone(), Duration::from_millis(500), Memory::default(), None).await.unwrap();
+    let registry = Registry::open(store.clone(), Duration::from_millis(500), Memory::default()).await.unwrap();
     registry.join().await.unwrap();
     registry
 }

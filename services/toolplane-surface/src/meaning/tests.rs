@@ -64,7 +64,7 @@ impl Bed {
 
     async fn registry(&self) -> Registry {
         let patience = Duration::from_millis(500);
-        Registry::open(self.store.clone(), patience, Memory::default(), None).await.unwrap()
+        Registry::open(self.store.clone(), patience, Memory::default()).await.unwrap()
     }
 
     fn key(&self, id: &str) -> toolplane_store::RecordKey {

@@ -117,9 +117,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 impl Bed {
     async fn start() -> Self {
         let registry =
-            Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Memory::default(), None)
-                .await
-                .unwrap();
+            Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Memory::default()).await.unwrap();
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();

@@ -6,7 +6,7 @@ use toolplane_records::search::SearchResult;
 use toolplane_runtime::ApiError;
 
 use super::{Begun, Ordered, Reranker};
-use crate::registry::Registry;
+use crate::surfaces::Search;
 
 /// Where a page of such a list begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,18 +40,18 @@ impl Reranker {
     /// The first page of a question. The service is asked for it alone: the other pages go on in the order it wanted then.
     pub(crate) async fn first(
         &self,
-        registry: &Registry,
+        tools: &Search,
         whose: (&TenantId, &SurfaceId),
         question: &Question<'_>,
         text: &str,
     ) -> Result<First, ApiError> {
         let head = Question { limit: self.top(), after: None, ..*question };
-        let Answer { result: mut head, next: behind } = registry.look(whose.0, whose.1, &head).await?;
-        let hint = |id: &ToolId| registry.hint(whose.0, id);
+        let Answer { result: mut head, next: behind } = tools.look(whose.0, whose.1, &head).await?;
+        let hint = |id: &ToolId| tools.hint(whose.0, id);
         match self.put_in_order(whose.0, text, &mut head, &hint).await {
             Ordered::Yes => {
                 let begun = begin(&mut head, question.limit);
-                let page = fill(registry, whose, question, head, (begun, behind)).await?;
+                let page = fill(tools, whose, question, head, (begun, behind)).await?;
                 Ok(First::Page(Box::new(page)))
             }
             Ordered::Away => Ok(First::Away),
@@ -62,7 +62,7 @@ impl Reranker {
 
 /// A later page, in the order the service wanted for the first one.
 pub(crate) async fn go_on(
-    registry: &Registry,
+    tools: &Search,
     whose: (&TenantId, &SurfaceId),
     question: &Question<'_>,
     place: &Place,
@@ -70,20 +70,20 @@ pub(crate) async fn go_on(
     let begun = match place {
         Place::Behind(position) => {
             let rest = Question { after: Some(position), ..*question };
-            let Answer { result, next } = registry.look(whose.0, whose.1, &rest).await?;
+            let Answer { result, next } = tools.look(whose.0, whose.1, &rest).await?;
             return Ok(Page { result, next: next.map(Place::Behind) });
         }
         Place::Head(begun) => begun,
     };
     let head = Question { limit: begun.len(), after: None, ..*question };
-    let Answer { result: mut head, next: behind } = registry.look(whose.0, whose.1, &head).await?;
+    let Answer { result: mut head, next: behind } = tools.look(whose.0, whose.1, &head).await?;
     let begun = go_through(&mut head, begun, question.limit);
-    fill(registry, whose, question, head, (begun, behind)).await
+    fill(tools, whose, question, head, (begun, behind)).await
 }
 
 /// Fills a page with what is behind the head, when that has been told.
 async fn fill(
-    registry: &Registry,
+    tools: &Search,
     whose: (&TenantId, &SurfaceId),
     question: &Question<'_>,
     mut result: SearchResult,
@@ -94,7 +94,7 @@ async fn fill(
         (Some(begun), _) => Some(Place::Head(begun)),
         (None, Some(behind)) if room > 0 => {
             let rest = Question { limit: room, after: Some(&behind), ..*question };
-            let Answer { result: rest, next } = registry.look(whose.0, whose.1, &rest).await?;
+            let Answer { result: rest, next } = tools.look(whose.0, whose.1, &rest).await?;
             result.matches.extend(rest.matches);
             result.found.extend(rest.found);
             result.refs.extend(rest.refs);

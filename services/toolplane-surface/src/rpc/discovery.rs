@@ -33,7 +33,7 @@ pub(super) async fn load(
     some_names(&request.names)?;
     scope::within(api, &caller, &id, &request.runtime_refs).await?;
     fits_an_answer(api, &tenant, &request.names)?;
-    let loaded = api.parts.registry.load(tenant, id.clone(), request.names).await?;
+    let loaded = api.parts.edits.load(tenant, id.clone(), request.names).await?;
     let used = loaded.meanings.iter().filter_map(|(_, meaning)| match meaning {
         Meaning::Callable(entry, _) => Some(entry.tool_id().clone()),
         Meaning::Refused(_) => None,
@@ -72,7 +72,7 @@ pub(super) async fn unload(
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
     scope::within(api, &caller, &id, &request.runtime_refs).await?;
-    let unloaded = api.parts.registry.unload(tenant, id, request.names).await?;
+    let unloaded = api.parts.edits.unload(tenant, id, request.names).await?;
     let outcomes = unloaded.meanings.into_iter().map(|(name, meaning)| v1::UnloadOutcome {
         name,
         outcome: Some(match meaning {
@@ -127,7 +127,7 @@ pub(super) async fn resolve(
             .transpose()?,
     };
     api.parts.registry.current_at(request.known_revision).await?;
-    let resolved = match api.parts.registry.resolve(&tenant, &id, &request.name, known).await {
+    let resolved = match api.parts.names.resolve(&tenant, &id, &request.name, known).await {
         Err(gone) if is_parent_gone(&gone) => return Ok(orphaned(&gone)),
         resolved => resolved?,
     };

@@ -35,7 +35,7 @@ pub(super) async fn list(
         Err(_) => MAX_EVENTS,
     };
     if let Log::Surface(tenant, id) = &log {
-        api.parts.registry.write_found_of(&(tenant.clone(), id.clone())).await?;
+        api.parts.finds.write_of(&(tenant.clone(), id.clone())).await?;
     }
     let entries = log.read(api.parts.registry.store(), request.from_seq, limit).await?;
     let (mut events, mut bytes) = (Vec::new(), 0);

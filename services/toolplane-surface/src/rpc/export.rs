@@ -36,7 +36,7 @@ pub(super) async fn surface(
     let shape: Shape =
         request.shape.parse().map_err(|error| ApiError::invalid_argument("shape", format!("{error}")))?;
     let (options, size) = (Options { shape, strict: request.strict }, page::size(request.page_size)?);
-    let offered = api.parts.registry.offered(&tenant, &id, few(&request.names)?, false).await?;
+    let offered = api.parts.shown.offered(&tenant, &id, few(&request.names)?, false).await?;
     let scope = (
         "ExportSurface",
         &tenant,
@@ -105,7 +105,7 @@ pub(super) async fn tool_cards(
         most => most.min(CARD_TOKENS.1),
     };
     let Offered { tools, left_out, revision } =
-        api.parts.registry.offered(&tenant, &id, few(&request.names)?, true).await?;
+        api.parts.shown.offered(&tenant, &id, few(&request.names)?, true).await?;
     let shown: Vec<Tool> = tools.iter().map(|tool| to_be_shown(&tool.entry)).collect();
     let made = cards(&shown, Some(most));
     let card = |(at, card): (usize, toolplane_shapes::Card)| v1::ToolCard {
@@ -138,7 +138,7 @@ pub(super) async fn map_calls(
     let made = calls(said.text()).map_err(|error| ApiError::invalid_argument("said", error.to_string()))?;
     let known = known(&request.known_digests)?;
     let names: Vec<_> = made.iter().map(|call| (call.alias.clone(), known.get(&call.alias).copied())).collect();
-    let (called, surface_revision) = api.parts.registry.called(&tenant, &id, &names).await?;
+    let (called, surface_revision) = api.parts.names.called(&tenant, &id, &names).await?;
     let calls = made.into_iter().zip(called).map(|(call, called)| mapped(call, called, request.strict)).collect();
     Ok(v1::MapCallsResponse { calls, surface_revision })
 }

@@ -17,7 +17,7 @@ pub(super) async fn within(api: &SurfaceApi, caller: &Caller, id: &SurfaceId, re
         let rule = format!("has {} refs; at most {MAX_REFS} are allowed", refs.len());
         return Err(ApiError::invalid_argument("runtime_refs", rule));
     }
-    let view = api.parts.registry.held(&caller.tenant, id).await?.view();
+    let view = api.parts.surfaces.held(&caller.tenant, id).await?.view();
     let mut rules = view.indexed().lineage().map(|surface| (surface.id(), surface.scope_rules()));
     if view.indexed().lineage().all(|surface| surface.scope_rules().is_silent()) {
         return Ok(());

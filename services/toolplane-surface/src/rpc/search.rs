@@ -82,7 +82,7 @@ pub(super) async fn search(
     let thesaurus = &thesaurus;
     let question = Question { text, filters: &filters, limit, after: None, thesaurus, learned, meaning };
     let (mut result, next) = found(api, (&tenant, &id), question, after).await?;
-    api.parts.registry.note_search(&tenant, &id, &result).await?;
+    api.parts.search.note(&tenant, &id, &result).await?;
     if !request.without_use {
         api.parts.learning.found(&caller, &id, &result);
     }
@@ -111,7 +111,7 @@ async fn found(
     // The order of the first page is that of the others.
     let plain = match after {
         Some(After::Reranked(place)) => {
-            let page = rerank::go_on(&api.parts.registry, whose, &question, &place).await?;
+            let page = rerank::go_on(&api.parts.search, whose, &question, &place).await?;
             return Ok(reranked(page));
         }
         Some(After::Plain(position)) => Some(position),
@@ -121,7 +121,7 @@ async fn found(
     if let (Some(reranker), Some(text)) = (&api.reranker, meant(question.text)) {
         said = AWAY;
         if plain.is_none() {
-            match reranker.first(&api.parts.registry, whose, &question, &text).await? {
+            match reranker.first(&api.parts.search, whose, &question, &text).await? {
                 First::Page(page) => return Ok(reranked(*page)),
                 First::Away => {}
                 First::Nothing => said = "",
@@ -129,7 +129,7 @@ async fn found(
         }
     }
     let question = Question { after: plain.as_ref(), ..question };
-    let Answer { mut result, next } = api.parts.registry.look(whose.0, whose.1, &question).await?;
+    let Answer { mut result, next } = api.parts.search.look(whose.0, whose.1, &question).await?;
     said.clone_into(&mut result.reranked);
     Ok((result, next.map(After::Plain)))
 }

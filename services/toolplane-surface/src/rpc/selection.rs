@@ -78,7 +78,7 @@ impl Asked {
     ) -> Vec<v1::SelectionWarning> {
         let mut asked: Vec<AskedFor<'_>> = vec![(FilterKind::Namespace, "namespaces", self.namespaces.as_slice())];
         asked.extend(self.words.iter().map(|(by, field, words)| (*by, *field, words.as_slice())));
-        let unmatched = api.parts.registry.unmatched(tenant, surface, &asked, selection);
+        let unmatched = api.parts.shown.unmatched(tenant, surface, &asked, selection);
         unmatched.into_iter().map(warning).collect()
     }
 }
@@ -90,8 +90,7 @@ pub(super) fn names_not_shown(
     surface: &IndexedSurface,
     fields: &[(&str, &[String])],
 ) -> Vec<v1::SelectionWarning> {
-    let told =
-        fields.iter().flat_map(|(field, names)| api.parts.registry.not_shown_above(tenant, surface, field, names));
+    let told = fields.iter().flat_map(|(field, names)| api.parts.shown.not_shown_above(tenant, surface, field, names));
     told.take(MAX_WARNED).map(warning).collect()
 }
 

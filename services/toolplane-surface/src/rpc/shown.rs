@@ -31,15 +31,15 @@ pub(super) async fn alone(
     most: usize,
 ) -> Result<(v1::ToolSurface, ToolSurface), ApiError> {
     let most = most.min(api.max_message_bytes / 4);
-    let mut told = api.parts.registry.told(tenant, surface, None, fits(most)).await?;
-    told.head.outdated = api.parts.registry.outdated(tenant, surface);
-    told.head.budget = api.parts.registry.budget(tenant, surface);
+    let mut told = api.parts.shown.told(tenant, surface, None, fits(most)).await?;
+    told.head.outdated = api.parts.shown.outdated(tenant, surface);
+    told.head.budget = api.parts.shown.budget(tenant, surface);
     Ok(within(tenant, surface, told))
 }
 
 /// A surface as one of many, in about `most` bytes.
 pub(super) fn listed(api: &SurfaceApi, tenant: &TenantId, surface: &IndexedSurface, most: usize) -> v1::ToolSurface {
-    let told = api.parts.registry.told_unmarked(tenant, surface, None, fits(most));
+    let told = api.parts.shown.told_unmarked(tenant, surface, None, fits(most));
     within(tenant, surface, told).0
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn list(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let size = page::size(request.page_size)?;
-    let view = api.parts.registry.held(&tenant, &id).await?.view();
+    let view = api.parts.surfaces.held(&tenant, &id).await?.view();
     let surface = view.indexed();
     let after = page::position(&scope(&tenant, surface), &request.page_token)?;
     let after: Option<Position> = after.map(|after| after.parse().map_err(|_| elsewhere())).transpose()?;
@@ -90,7 +90,7 @@ pub(super) async fn list(
         left = left.saturating_sub(1);
         fits
     };
-    let told = api.parts.registry.told(&tenant, surface, after.as_ref(), fits).await?;
+    let told = api.parts.shown.told(&tenant, surface, after.as_ref(), fits).await?;
     let shown = page::fill(told.tools.iter().map(message), size, v1::SurfaceTool::encoded_len);
     let next = match told.tools.get(shown.len()) {
         Some(_) => shown.len().checked_sub(1).and_then(|last| told.tools.get(last)).map(SurfaceTool::position),

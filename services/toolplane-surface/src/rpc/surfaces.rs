@@ -41,7 +41,7 @@ pub(super) async fn create(
     leaves_room(&request, api.max_message_bytes)?;
     let asked = Asked::from(&request);
     let wanted = read(api, tenant, request, &asked)?;
-    let made = api.parts.registry.create_surface(&wanted).await?;
+    let made = api.parts.surfaces.create(&wanted).await?;
     let tenant = &wanted.request.tenant;
     let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
     let mut warnings = asked.warnings(api, tenant, made.indexed(), &wanted.request.selection());
@@ -54,7 +54,7 @@ pub(super) async fn create(
     ));
     warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
     warnings.extend(nothing_left(&wanted, &surface));
-    warnings.extend(api.parts.registry.idle_choices(tenant, made.indexed()).into_iter().map(selection::warning));
+    warnings.extend(api.parts.shown.idle_choices(tenant, made.indexed()).into_iter().map(selection::warning));
     Ok(v1::CreateSurfaceResponse { surface: Some(surface), warnings })
 }
 
@@ -62,13 +62,13 @@ pub(super) async fn create(
 fn beyond_budget(api: &SurfaceApi, wanted: &SurfaceRequest, made: &IndexedSurface) -> Vec<v1::SelectionWarning> {
     let warning =
         |field: String, message: &str| v1::SelectionWarning { field, message: message.to_owned(), similar: Vec::new() };
-    let left = api.parts.registry.left_for_budget(&wanted.tenant, made, &wanted.load);
+    let left = api.parts.shown.left_for_budget(&wanted.tenant, made, &wanted.load);
     let left = left.into_iter().take(MAX_WARNED);
     let mut told: Vec<v1::SelectionWarning> = left
         .map(|at| warning(format!("load[{at}]"), "is deferred: it does not fit into the budget beside those before it"))
         .collect();
     let cannot_load = wanted.model.deferred_tools == Some(false);
-    if cannot_load && api.parts.registry.budget(&wanted.tenant, made).is_some_and(|budget| budget.deferred > 0) {
+    if cannot_load && api.parts.shown.budget(&wanted.tenant, made).is_some_and(|budget| budget.deferred > 0) {
         let message = "defers tools, and the model cannot load any: it does not see them";
         told.push(warning("budget".to_owned(), message));
     }
@@ -236,7 +236,7 @@ pub(super) async fn get(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
-    let view = api.parts.registry.held(&tenant, &id).await?.view();
+    let view = api.parts.surfaces.held(&tenant, &id).await?.view();
     let (message, record) = shown::alone(api, &tenant, view.indexed(), shown::ALONE_BYTES).await?;
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
     Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
@@ -271,7 +271,7 @@ pub(super) async fn extend(
     let namespaces = none_empty("namespaces", namespaces)?;
     let by = Extension { tool_refs, namespaces, criteria: asked.criteria()?, load, budget: given };
     let (selection, tool_refs) = (by.selection(), by.tool_refs.clone());
-    let (held, loaded) = api.parts.registry.extend(tenant.clone(), id, by).await?;
+    let (held, loaded) = api.parts.edits.extend(tenant.clone(), id, by).await?;
     let view = held.view();
     let (surface, _) = shown::alone(api, &tenant, view.indexed(), shown::MADE_BYTES).await?;
     let mut warnings = asked.warnings(api, &tenant, view.indexed(), &selection);
@@ -297,7 +297,7 @@ pub(super) async fn delete(
 ) -> Result<v1::DeleteSurfaceResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let id = field::surface(&request.into_inner().surface_id).map_err(of_field)?;
-    Ok(v1::DeleteSurfaceResponse { revision: api.parts.registry.delete_surface(tenant, id).await? })
+    Ok(v1::DeleteSurfaceResponse { revision: api.parts.surfaces.delete(tenant, id).await? })
 }
 
 pub(super) async fn list(
@@ -318,7 +318,7 @@ pub(super) async fn list(
         surfaces.push(message);
         bytes
     };
-    let listed = api.parts.registry.surfaces(&tenant, filter, after, size, tell).await?;
+    let listed = api.parts.surfaces.list(&tenant, filter, after, size, tell).await?;
     Ok(v1::ListSurfacesResponse {
         surfaces,
         damaged_ids: listed.damaged,

@@ -34,7 +34,7 @@ pub(super) async fn watch(api: &SurfaceApi, request: Request<v1::WatchSurfaceReq
         (_, 1..) => return Err(ApiError::invalid_argument("from_revision", "cannot be given beside `from_moment`")),
         (given, 0) => From::Moment(moment("from_moment", given)?),
     };
-    let following = api.parts.registry.follow_surface(tenant, id, from).await?;
+    let following = api.parts.watches.follow(tenant, id, from).await?;
     // At once: whoever follows knows then that nothing is missed from here on.
     let (moment, revision) = following.reached();
     let first = v1::WatchSurfaceResponse { moment: moment.to_string(), revision, ..Default::default() };

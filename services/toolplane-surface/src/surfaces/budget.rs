@@ -4,16 +4,12 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::{
-    Amount, IndexedSurface, LoadOutcome, Loading, Lookup, Resolution, Shortage, Unloaded, resolve,
-};
-use toolplane_records::ids::{TenantId, ToolId};
-use toolplane_records::surface::SurfaceBudget;
+use toolplane_catalog::{Amount, Catalog, LoadOutcome, Loading, Resolution, Shortage, Unloaded, resolve};
+use toolplane_records::ids::ToolId;
 use toolplane_records::time::Timestamp;
 
 use super::{Loaded, Meaning};
 use crate::cache::Held;
-use crate::registry::Registry;
 
 /// What of a budget a tool takes: what a model is told of it.
 pub(super) fn size(entry: &CatalogEntry) -> Amount {
@@ -32,6 +28,19 @@ impl Held {
         let ago = |age: std::time::Duration| i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let at = |age| Timestamp::from_millis(now.as_millis().saturating_sub(ago(age)));
         self.used().into_iter().map(|(id, age)| (id, at(age))).collect()
+    }
+
+    /// Takes note that tools are used in the surface, where that counts: those that are loaded.
+    pub(super) fn note_uses(&self, catalog: &Catalog, names: &[String]) {
+        let view = self.view();
+        if !view.indexed().may_have_budget() {
+            return;
+        }
+        for name in names {
+            if let Resolution::Callable(entry) = resolve(view.indexed(), catalog, name, None) {
+                self.note_use_of(entry.tool_id());
+            }
+        }
     }
 }
 
@@ -69,38 +78,5 @@ impl Spent {
             }
         }
         loaded
-    }
-}
-
-impl Registry {
-    /// What a surface has loaded of its budget.
-    pub(crate) fn budget(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceBudget> {
-        self.in_sight(tenant, |catalog, shut| surface.budget(catalog, shut))
-    }
-
-    /// Which of these names, by their places, lead to tools that do not fit into the budget of the surface.
-    pub(crate) fn left_for_budget(&self, tenant: &TenantId, surface: &IndexedSurface, names: &[String]) -> Vec<usize> {
-        self.in_sight(tenant, |catalog, shut| {
-            let is_left = |name: &String| match catalog.find(name) {
-                Lookup::One(entry) => surface.is_deferred_for_budget(entry) && !shut.is_shut(entry),
-                Lookup::Ambiguous(_) | Lookup::Unknown => false,
-            };
-            names.iter().enumerate().filter(|(_, name)| is_left(name)).map(|(at, _)| at).collect()
-        })
-    }
-
-    /// Takes note that tools are used in a surface, where that counts: those that are loaded.
-    pub(super) fn note_uses(&self, tenant: &TenantId, held: &Held, names: &[String]) {
-        let view = held.view();
-        if !view.indexed().may_have_budget() {
-            return;
-        }
-        let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        for name in names {
-            if let Resolution::Callable(entry) = resolve(view.indexed(), &catalog, name, None) {
-                held.note_use_of(entry.tool_id());
-            }
-        }
     }
 }

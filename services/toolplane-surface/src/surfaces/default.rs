@@ -2,8 +2,9 @@
 //!
 //! There is no record of it, and nothing to load: it is a selection of everything, which goes by the newest declarations.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use dashmap::DashMap;
 use toolplane_catalog::{Catalog, LiveSurface, ModelCapabilities, RoleConstraints, SurfaceRequest};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::time::Timestamp;
@@ -12,33 +13,25 @@ use toolplane_runtime::ApiError;
 
 use crate::cache::Held;
 use crate::error::of_violations;
-use crate::registry::Registry;
 
 /// Why it looks as it does.
 const REASON: &str = "every tool of the tenant, as it is declared now";
 
-/// The default surface of one tenant, made when it is first asked for.
+/// The default surfaces of tenants, each made when it is first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct DefaultSurface(OnceLock<Arc<Held>>);
+pub(super) struct Defaults(DashMap<TenantId, Arc<Held>>);
 
-impl Registry {
-    /// A surface: the default one, or one that was made, which counts as a use of it.
-    pub(crate) async fn held(&self, tenant: &TenantId, id: &SurfaceId) -> Result<Arc<Held>, ApiError> {
-        if !id.is_default() {
-            let held = self.0.memory.surfaces.get(self.store(), tenant, id).await?;
-            // Who uses a surface uses those that it is within.
-            for used in std::iter::successors(Some(&held), |held| held.above()) {
-                self.note_use(tenant, used);
-            }
-            return Ok(held);
-        }
-        let owner = self.tenant(tenant);
-        if let Some(held) = owner.default_surface.0.get() {
-            return Ok(Arc::clone(held));
-        }
-        let now = self.now().await?;
-        let made = every_tool(&owner.catalog.read(), tenant, now)?;
-        Ok(Arc::clone(owner.default_surface.0.get_or_init(|| Arc::new(Held::of(made.into())))))
+impl Defaults {
+    /// That of a tenant, where it was asked for before.
+    pub(super) fn get(&self, tenant: &TenantId) -> Option<Arc<Held>> {
+        self.0.get(tenant).map(|held| Arc::clone(&held))
+    }
+
+    /// That of a tenant, made of its catalog where nobody was faster.
+    pub(super) fn make(&self, tenant: &TenantId, catalog: &Catalog, now: Timestamp) -> Result<Arc<Held>, ApiError> {
+        let made = every_tool(catalog, tenant, now)?;
+        let held = || Arc::new(Held::of(made.into()));
+        Ok(Arc::clone(&self.0.entry(tenant.clone()).or_insert_with(held)))
     }
 }
 

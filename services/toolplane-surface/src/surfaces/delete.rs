@@ -8,16 +8,16 @@ use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, Expect, IndexOp, RecordKey, Write};
 use uuid::Uuid;
 
-use super::ATTEMPTS;
+use super::{ATTEMPTS, Surfaces};
 use crate::changes::Made;
-use crate::error::{lost, of_store};
+use crate::error::lost;
 use crate::keys;
-use crate::registry::{Registry, to_the_end};
+use crate::registry::to_the_end;
 use crate::sync::Subject;
 
-impl Registry {
+impl Surfaces {
     /// Deletes a surface with its log; its last revision. Answered when no process and no scheduler goes by it any more.
-    pub(crate) async fn delete_surface(&self, tenant: TenantId, id: SurfaceId) -> Result<u64, ApiError> {
+    pub(crate) async fn delete(&self, tenant: TenantId, id: SurfaceId) -> Result<u64, ApiError> {
         if id.is_default() {
             let rule = "is the default surface, which nobody made and nobody deletes";
             return Err(ApiError::invalid_argument("surface_id", rule));
@@ -28,30 +28,26 @@ impl Registry {
 
     /// Deletes a surface whose use was noted last by that version of the note; whether it did, which it does not where somebody used it
     /// since.
-    pub(crate) async fn delete_surface_used_at(
-        &self,
-        tenant: TenantId,
-        id: SurfaceId,
-        note: u64,
-    ) -> Result<bool, ApiError> {
+    pub(crate) async fn delete_used_at(&self, tenant: TenantId, id: SurfaceId, note: u64) -> Result<bool, ApiError> {
         Ok(self.delete_made(tenant, id, Some(note)).await?.is_some())
     }
 
     /// Deletes a surface, as long as its use was noted last by that version of the note, if one is given; its last revision.
     async fn delete_made(&self, tenant: TenantId, id: SurfaceId, note: Option<u64>) -> Result<Option<u64>, ApiError> {
-        let registry = self.clone();
+        let surfaces = self.clone();
+        let registry = self.registry.clone();
         to_the_end(async move {
             for tries in 1..=ATTEMPTS {
-                let held = registry.0.memory.surfaces.get_even_orphaned(registry.store(), &tenant, &id).await?;
+                let held = surfaces.held_even_orphaned(&tenant, &id).await?;
                 let turn = held.turn.lock().await;
                 let view = held.view();
-                let (scope, last) = registry.scope_and_revision(&tenant, view.indexed());
+                let (scope, last) = surfaces.scope_and_revision(&tenant, view.indexed());
                 let mut commit = deletion(&tenant, &id, scope, view.version());
                 commit.compare.extend(note.map(|note| (keys::surface_use(&tenant, &id), Expect::Version(note))));
                 let changed = [Subject::Surface(tenant.clone(), id.clone())];
                 let made = registry.make_change(commit, &changed).await?;
                 // Out of memory before schedulers are told: what they ask then is not answered by what was.
-                registry.0.memory.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
+                surfaces.refresh(&tenant, &id).await?;
                 let Made::At(head) = made else {
                     drop(turn);
                     if note.is_some() {
@@ -71,7 +67,7 @@ impl Registry {
     }
 
     fn scope_and_revision(&self, tenant: &TenantId, surface: &IndexedSurface) -> (SurfaceScope, u64) {
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         let catalog = owner.catalog.read();
         (surface.scope(), surface.revision(&catalog))
     }

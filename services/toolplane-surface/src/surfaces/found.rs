@@ -23,7 +23,7 @@ use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Append, Commit, CommitOutcome, Expect, StoreError};
 
-use super::ATTEMPTS;
+use super::{ATTEMPTS, Surfaces};
 use crate::cache::Held;
 use crate::error::{is_parent_gone, lost, of_store};
 use crate::events::Log;
@@ -50,13 +50,16 @@ pub(crate) struct Find {
 
 type Place = (TenantId, SurfaceId);
 
-/// What waits.
-#[derive(Debug, Default)]
+/// What searches found, and writing it. Cheap to clone; clones are the same.
+#[derive(Clone, Debug)]
 pub(crate) struct Finds {
-    waiting: Mutex<Waiting>,
-    many: Notify,
+    registry: Registry,
+    surfaces: Surfaces,
+    waiting: Arc<Mutex<Waiting>>,
+    many: Arc<Notify>,
 }
 
+/// What waits.
 #[derive(Debug, Default)]
 struct Waiting {
     logs: BTreeMap<Place, Vec<Find>>,
@@ -75,6 +78,10 @@ impl Find {
 }
 
 impl Finds {
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces) -> Self {
+        Self { registry, surfaces, waiting: Arc::default(), many: Arc::default() }
+    }
+
     /// Takes one in; gives it back where there is no room.
     fn add(&self, place: Place, find: Find) -> Option<Find> {
         let mut waiting = self.waiting.lock();
@@ -114,49 +121,47 @@ impl Finds {
     fn places(&self) -> Vec<Place> {
         self.waiting.lock().logs.keys().cloned().collect()
     }
-}
 
-impl Registry {
     /// Notes what a search found for the log of its surface. Waits for the store only where too much waits for it already.
-    pub(super) async fn note_found(&self, tenant: &TenantId, id: &SurfaceId, find: Find) -> Result<(), ApiError> {
+    pub(super) async fn note(&self, tenant: &TenantId, id: &SurfaceId, find: Find) -> Result<(), ApiError> {
         let place = (tenant.clone(), id.clone());
         let mut left = Some(find);
         while let Some(find) = left {
-            left = self.0.finds.add(place.clone(), find);
+            left = self.add(place.clone(), find);
             if left.is_some() {
-                self.write_found_together(&self.0.finds.places()).await?;
+                self.write_together(&self.places()).await?;
             }
         }
         Ok(())
     }
 
     /// Writes what waits, now and again, until `stop`, and then what is left.
-    pub(crate) async fn write_found(self, stop: CancellationToken) {
+    pub(crate) async fn write(self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = async {
                 tokio::select! {
                     _ = tick.tick() => {}
-                    () = self.0.finds.many.notified() => {}
+                    () = self.many.notified() => {}
                 }
             };
             if stop.run_until_cancelled(due).await.is_none() {
                 break;
             }
-            if let Err(error) = self.write_found_together(&self.0.finds.places()).await {
+            if let Err(error) = self.write_together(&self.places()).await {
                 tracing::debug!(%error, "what searches found is written later");
             }
         }
         // A store that is gone keeps no process from ending.
-        let last = async { self.write_found_together(&self.0.finds.places()).await };
+        let last = async { self.write_together(&self.places()).await };
         if !matches!(tokio::time::timeout(Duration::from_secs(5), last).await, Ok(Ok(()))) {
             tracing::warn!("what searches found in the last moments is not in the logs of surfaces");
         }
     }
 
     /// Writes what waits for these surfaces, of many in one commit.
-    async fn write_found_together(&self, places: &[Place]) -> Result<(), ApiError> {
+    async fn write_together(&self, places: &[Place]) -> Result<(), ApiError> {
         for places in places.chunks(AT_ONCE) {
             let mut held = HashMap::new();
             for place in places {
@@ -170,7 +175,7 @@ impl Registry {
             let mut taken: Vec<(&Place, Vec<Find>)> = Vec::new();
             let mut commit = Commit::default();
             for (place, held, _) in &turns {
-                let finds = self.0.finds.take(place);
+                let finds = self.take(place);
                 taken.push((place, finds.clone()));
                 let part = self.noting(place, held, finds).await;
                 match part {
@@ -179,47 +184,47 @@ impl Registry {
                         commit.events.extend(part.events);
                     }
                     Err(error) => {
-                        taken.into_iter().for_each(|(place, finds)| self.0.finds.put_back(place, finds));
+                        taken.into_iter().for_each(|(place, finds)| self.put_back(place, finds));
                         return Err(error);
                     }
                 }
             }
-            if commit.events.is_empty() || is_written(self.store().commit(commit).await) {
+            if commit.events.is_empty() || is_written(self.registry.store().commit(commit).await) {
                 continue;
             }
-            taken.into_iter().for_each(|(place, finds)| self.0.finds.put_back(place, finds));
+            taken.into_iter().for_each(|(place, finds)| self.put_back(place, finds));
             drop(turns);
             for place in places {
-                self.write_found_of(place).await?;
+                self.write_of(place).await?;
             }
         }
         Ok(())
     }
 
     /// Writes what waits for one surface.
-    pub(crate) async fn write_found_of(&self, place: &Place) -> Result<(), ApiError> {
+    pub(crate) async fn write_of(&self, place: &Place) -> Result<(), ApiError> {
         for tries in 1..=ATTEMPTS {
             let Some(held) = self.held_to_write(place).await? else { return Ok(()) };
             let turn = held.turn.lock().await;
-            let finds = self.0.finds.take(place);
+            let finds = self.take(place);
             if finds.is_empty() {
                 return Ok(());
             }
             let written = match self.noting(place, &held, finds.clone()).await {
-                Ok(commit) => self.store().commit(commit).await.map_err(of_store_or_gap),
+                Ok(commit) => self.registry.store().commit(commit).await.map_err(of_store_or_gap),
                 Err(error) => Err(Some(error)),
             };
             match written {
                 Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => return Ok(()),
                 Err(Some(error)) => {
-                    self.0.finds.put_back(place, finds);
+                    self.put_back(place, finds);
                     return Err(error);
                 }
                 // Another process has added to the log, or changed the surface.
                 Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(None) => {
-                    self.0.finds.put_back(place, finds);
+                    self.put_back(place, finds);
                     drop(turn);
-                    self.0.memory.surfaces.refresh(self.store(), &place.0, &place.1).await.map_err(of_store)?;
+                    self.surfaces.refresh(&place.0, &place.1).await?;
                     let_others_through(tries).await;
                 }
             }
@@ -230,16 +235,14 @@ impl Registry {
     /// The surface that is told; nothing when it is not there any more, and then nothing waits for it any longer: a log of its own is
     /// all that would be left of a deleted one.
     async fn held_to_write(&self, place: &Place) -> Result<Option<Arc<Held>>, ApiError> {
-        let held = match self.held(&place.0, &place.1).await {
-            Err(gone) if is_parent_gone(&gone) => {
-                self.0.memory.surfaces.get_even_orphaned(self.store(), &place.0, &place.1).await
-            }
+        let held = match self.surfaces.held(&place.0, &place.1).await {
+            Err(gone) if is_parent_gone(&gone) => self.surfaces.held_even_orphaned(&place.0, &place.1).await,
             held => held,
         };
         match held {
             Ok(held) => Ok(Some(held)),
             Err(ApiError::NotFound { .. }) => {
-                self.0.finds.take(place);
+                self.take(place);
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -253,7 +256,7 @@ impl Registry {
         let entries: Vec<_> = finds.into_iter().map(Find::entry).collect();
         let events: Vec<Append> = match entries.is_empty() {
             true => Vec::new(),
-            false => vec![log.append_each(log.head(self.store()).await? + 1, entries)?],
+            false => vec![log.append_each(log.head(self.registry.store()).await? + 1, entries)?],
         };
         let compare = match id.is_default() {
             true => Vec::new(),

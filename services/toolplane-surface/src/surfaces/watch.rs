@@ -9,16 +9,15 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolplane_catalog::{DifferencePart, IndexedSurface, Moment, Progress, SurfaceWatcher};
+use toolplane_catalog::{DifferencePart, Moment, Progress, SurfaceWatcher};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_runtime::ApiError;
 
+use super::{Edits, Surfaces};
 use crate::cache::Held;
-use crate::error::{is_parent_gone, of_store};
-use crate::follow::behind;
+use crate::error::is_parent_gone;
 use crate::registry::Registry;
 use crate::retention::NOTED_EVERY;
-use crate::view::View;
 
 /// Most tools of one part of a difference.
 const MAX_TOOLS: usize = 200;
@@ -46,7 +45,7 @@ pub(crate) enum Told {
 /// Somebody who follows a surface.
 #[derive(Debug)]
 pub(crate) struct Following {
-    registry: Registry,
+    by: Watches,
     tenant: TenantId,
     id: SurfaceId,
     /// Held, so that it stays in memory as long as it is followed.
@@ -59,21 +58,28 @@ pub(crate) struct Following {
     noted: Option<Instant>,
 }
 
-impl Registry {
+/// Following surfaces. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Watches {
+    registry: Registry,
+    surfaces: Surfaces,
+    edits: Edits,
+}
+
+impl Watches {
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces, edits: Edits) -> Self {
+        Self { registry, surfaces, edits }
+    }
+
     /// Begins to follow a surface. Nothing that comes after this is missed.
-    pub(crate) async fn follow_surface(
-        &self,
-        tenant: TenantId,
-        id: SurfaceId,
-        from: From,
-    ) -> Result<Following, ApiError> {
-        let revisions = self.revisions();
+    pub(crate) async fn follow(&self, tenant: TenantId, id: SurfaceId, from: From) -> Result<Following, ApiError> {
+        let revisions = self.registry.revisions();
         let held = match from {
-            From::Moment(moment) => self.held_at(&tenant, &id, moment).await?,
-            From::Now | From::Revision(_) => self.held(&tenant, &id).await?,
+            From::Moment(moment) => self.surfaces.held_at(&tenant, &id, moment).await?,
+            From::Now | From::Revision(_) => self.surfaces.held(&tenant, &id).await?,
         };
         let watcher = {
-            let (surface, owner) = (Arc::clone(held.view().shared()), self.tenant(&tenant));
+            let (surface, owner) = (Arc::clone(held.view().shared()), self.registry.tenant(&tenant));
             let catalog = owner.catalog.read();
             match from {
                 From::Now => SurfaceWatcher::from_now(surface, &catalog),
@@ -81,35 +87,8 @@ impl Registry {
                 From::Revision(revision) => SurfaceWatcher::from_revision(surface, &catalog, revision),
             }
         };
-        let (registry, to_note, noted) = (self.clone(), Some(Instant::now()), None);
-        Ok(Following { registry, tenant, id, held, watcher, revisions, to_note, noted })
-    }
-
-    /// A surface that has come to a moment, where it ever did.
-    pub(super) async fn held_at(
-        &self,
-        tenant: &TenantId,
-        id: &SurfaceId,
-        moment: Moment,
-    ) -> Result<Arc<Held>, ApiError> {
-        let held = self.held(tenant, id).await?;
-        if !self.is_ahead(tenant, &held.view(), moment) {
-            return Ok(held);
-        }
-        // It was told by a process that is further than this one.
-        if self.0.followers.is_some() {
-            self.catch_up().await.map_err(behind)?;
-        }
-        for id in held.view().indexed().lineage().map(IndexedSurface::id) {
-            self.0.memory.surfaces.refresh(self.store(), tenant, id).await.map_err(of_store)?;
-        }
-        self.held(tenant, id).await
-    }
-
-    fn is_ahead(&self, tenant: &TenantId, view: &View, moment: Moment) -> bool {
-        let owner = self.tenant(tenant);
-        let now = view.indexed().moment(&owner.catalog.read());
-        moment.is_like(&now) && !now.reaches(&moment)
+        let (by, to_note, noted) = (self.clone(), Some(Instant::now()), None);
+        Ok(Following { by, tenant, id, held, watcher, revisions, to_note, noted })
     }
 }
 
@@ -123,14 +102,14 @@ impl Following {
     pub(crate) async fn next(&mut self) -> Result<Told, ApiError> {
         loop {
             self.revisions.mark_unchanged();
-            match self.registry.held(&self.tenant, &self.id).await {
+            match self.by.surfaces.held(&self.tenant, &self.id).await {
                 Ok(held) => self.held = held,
                 Err(ApiError::NotFound { .. }) => return Ok(Told::Deleted),
                 Err(gone) if is_parent_gone(&gone) => return Ok(Told::ParentGone),
                 Err(error) => return Err(error),
             }
             let progress = {
-                let owner = self.registry.tenant(&self.tenant);
+                let owner = self.by.registry.tenant(&self.tenant);
                 let catalog = owner.catalog.read();
                 self.watcher.next(self.held.view().shared(), &catalog, MAX_TOOLS)
             };
@@ -162,7 +141,7 @@ impl Following {
             () = due => {}
         }
         let due = self.to_note.take();
-        match self.registry.note_catalog(self.tenant.clone(), self.id.clone()).await {
+        match self.by.edits.note_catalog(self.tenant.clone(), self.id.clone()).await {
             Ok(is_told) => self.noted = due.filter(|_| is_told).or(self.noted),
             // It is told with the next change, or to the next who follows.
             Err(error) => tracing::debug!(%error, surface = %self.id, "the log does not tell what the catalog changed"),

@@ -8,11 +8,13 @@ use toolplane_records::vocabulary::SurfaceScope;
 use super::*;
 use crate::fakes::Deaf;
 use crate::memory::Memory;
+use crate::parts::Parts;
+use crate::retention::Uses;
 use crate::surfaces::Wanted;
 
 struct House {
     store: Arc<Deaf>,
-    registry: Registry,
+    parts: Parts,
     tenant: TenantId,
 }
 
@@ -20,8 +22,9 @@ impl House {
     /// A tool `test.a`, and nothing that writes what searches find by itself.
     async fn open() -> Self {
         let store = Arc::new(Deaf::default());
+        let memory = Memory::default();
         let patience = Duration::from_millis(500);
-        let registry = Registry::open(store.clone(), patience, Memory::default(), None).await.unwrap();
+        let registry = Registry::open(store.clone(), patience, memory.clone()).await.unwrap();
         let tool = serde_json::from_value(json!({ "declaration": {
             "tool_id": "a", "namespace": "test", "name": "a", "description": "does something",
             "lifecycle": "available", "tool_kind": "native_tool",
@@ -29,7 +32,7 @@ impl House {
         }}));
         let tenant = TenantId::unauthenticated();
         registry.register(tenant.clone(), vec![tool.unwrap()], false).await.unwrap();
-        Self { store, registry, tenant }
+        Self { parts: Parts::new(registry, &memory, &Uses::new(store.clone(), None)), store, tenant }
     }
 
     async fn surface(&self) -> SurfaceId {
@@ -38,7 +41,7 @@ impl House {
             ..SurfaceRequest::new(self.tenant.clone(), SurfaceScope::Session)
         };
         let wanted = Wanted { request, parent: None, model_capabilities: None, repeatable: None };
-        self.registry.create_surface(&wanted).await.unwrap().indexed().id().clone()
+        self.parts.surfaces.create(&wanted).await.unwrap().indexed().id().clone()
     }
 
     async fn search(&self, surface: &SurfaceId) {
@@ -52,8 +55,8 @@ impl House {
             learned: None,
             meaning: None,
         };
-        let answer = self.registry.look(&self.tenant, surface, &question).await.unwrap();
-        self.registry.note_search(&self.tenant, surface, &answer.result).await.unwrap();
+        let answer = self.parts.search.look(&self.tenant, surface, &question).await.unwrap();
+        self.parts.search.note(&self.tenant, surface, &answer.result).await.unwrap();
         assert_eq!(answer.result.found.len(), 1);
     }
 
@@ -71,7 +74,7 @@ impl House {
     }
 
     async fn write(&self) {
-        self.registry.write_found_together(&self.registry.0.finds.places()).await.unwrap();
+        self.parts.finds.write_together(&self.parts.finds.places()).await.unwrap();
     }
 }
 
@@ -102,7 +105,7 @@ async fn what_was_found_is_in_the_log_before_what_was_loaded_then_and_costs_no_c
     let surface = house.surface().await;
     let commits = house.commits(async {
         house.search(&surface).await;
-        house.registry.load(house.tenant.clone(), surface.clone(), vec!["test.a".to_owned()]).await.unwrap();
+        house.parts.edits.load(house.tenant.clone(), surface.clone(), vec!["test.a".to_owned()]).await.unwrap();
     });
     assert_eq!(commits.await, 1);
     let kinds = [
@@ -121,12 +124,12 @@ async fn what_cannot_be_written_waits_and_what_has_no_surface_any_more_does_not(
     house.search(&stays).await;
     house.search(&goes).await;
     house.store.away.store(true, Ordering::Release);
-    assert!(house.registry.write_found_together(&house.registry.0.finds.places()).await.is_err());
+    assert!(house.parts.finds.write_together(&house.parts.finds.places()).await.is_err());
     house.store.away.store(false, Ordering::Release);
-    house.registry.delete_surface(house.tenant.clone(), goes.clone()).await.unwrap();
+    house.parts.surfaces.delete(house.tenant.clone(), goes.clone()).await.unwrap();
     house.write().await;
     assert_eq!(house.log(&stays).await.len(), 2);
-    assert!(house.registry.0.finds.places().is_empty() && house.registry.0.finds.waiting.lock().bytes == 0);
+    assert!(house.parts.finds.places().is_empty() && house.parts.finds.waiting.lock().bytes == 0);
     let stream = keys::surface_stream(&house.tenant, &goes);
     assert_eq!(toolplane_store::Store::events(&*house.store, &stream, 1, 10).await.unwrap().head_seq, 0);
 }

@@ -1,15 +1,13 @@
-//! The tools of a surface as they are offered to models, and what the names mean that models call.
+//! The tools of a surface as they are offered to models.
 
 use std::collections::{BTreeSet, HashMap};
 
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::{Effort, Resolution, resolve, similar_in};
+use toolplane_catalog::{Resolution, resolve};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
-use toolplane_records::payload::Digest;
 use toolplane_runtime::ApiError;
 
-use super::discover::{Meaning, Refusal, RefusalKind, chosen, meaning};
-use crate::registry::Registry;
+use super::Shown;
 
 /// Tools to be offered.
 #[derive(Debug)]
@@ -37,15 +35,6 @@ pub(crate) struct LeftOut {
     pub(crate) why: &'static str,
 }
 
-/// What a name means that a model used.
-#[derive(Debug)]
-pub(crate) enum Called {
-    /// A tool that can be called.
-    Tool(Box<CatalogEntry>),
-    /// Nothing that can be called; with the aliases that may have been meant.
-    Refused(Box<Refusal>, Vec<String>),
-}
-
 /// Where a tool is in a surface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -55,7 +44,7 @@ enum Place {
     Hidden,
 }
 
-impl Registry {
+impl Shown {
     /// The tools of a surface that have `names`, in that order, or all by their full names; deferred ones only where they are wanted.
     pub(crate) async fn offered(
         &self,
@@ -64,7 +53,7 @@ impl Registry {
         names: &[String],
         with_deferred: bool,
     ) -> Result<Offered, ApiError> {
-        let view = self.held(tenant, id).await?.view();
+        let view = self.surfaces.held(tenant, id).await?.view();
         let surface = self.surface_now(tenant, id).await?;
         let mut places: HashMap<&ToolId, Place> = HashMap::new();
         let hidden = surface.blocked_tools.iter().chain(&surface.excluded_tools);
@@ -74,7 +63,7 @@ impl Registry {
             None => (&tool.tool_id, Place::Loaded),
             Some(_) => (&tool.tool_id, Place::Changed),
         }));
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         let catalog = owner.catalog.read();
         let mut wanted: Vec<(String, Option<ToolId>)> = match names {
             [] => surface.loaded_tools.iter().map(|tool| (tool.name.clone(), Some(tool.tool_id.clone()))).collect(),
@@ -114,62 +103,5 @@ impl Registry {
             offered.left_out.push(LeftOut { tool_id, name, why });
         }
         Ok(offered)
-    }
-
-    /// What names mean that a model used, each with the declaration it was shown, where that is known. A name from before a tool was given
-    /// another one leads to that tool.
-    pub(crate) async fn called(
-        &self,
-        tenant: &TenantId,
-        id: &SurfaceId,
-        names: &[(String, Option<Digest>)],
-    ) -> Result<(Vec<Called>, u64), ApiError> {
-        let view = self.held(tenant, id).await?.view();
-        let now = self.now().await?;
-        let owner = self.tenant(tenant);
-        let (mut found, similar, revision): (Vec<Called>, _, _) = {
-            let catalog = owner.catalog.read();
-            // Whoever maps calls makes them later, and says the moment then.
-            let mean =
-                |name: &str, known: Option<&Digest>| match chosen(&view, meaning(&view, &catalog, name, known), true) {
-                    Meaning::Callable(entry, _) => Called::Tool(Box::new(entry)),
-                    Meaning::Refused(refusal) => Called::Refused(Box::new(refusal), Vec::new()),
-                };
-            let called = names.iter().map(|(name, known)| match mean(name, known.as_ref()) {
-                Called::Refused(refusal, _) if refusal.kind == RefusalKind::Unknown => match catalog.once_named(name) {
-                    Some(entry) => mean(entry.tool_id().as_str(), known.as_ref()),
-                    None => Called::Refused(refusal, Vec::new()),
-                },
-                called => called,
-            });
-            (called.collect(), std::sync::Arc::clone(catalog.similar()), view.indexed().revision(&catalog))
-        };
-        let mut effort = Effort::of_one_request();
-        for (called, (name, _)) in found.iter_mut().zip(names) {
-            match called {
-                Called::Tool(entry) => {
-                    if let Some(error) = self.obstacle(tenant, entry, now) {
-                        *called =
-                            Called::Refused(Box::new(Refusal::of_obstacle(entry.tool_id().clone(), error)), Vec::new());
-                    }
-                }
-                Called::Refused(refusal, aliases) if refusal.kind == RefusalKind::Unknown => {
-                    match self.waiting(tenant, name) {
-                        Some((tool_id, error)) => **refusal = Refusal::of_obstacle(tool_id, error),
-                        None => {
-                            refusal.similar = similar_in(view.indexed(), &similar, name, &mut effort);
-                            let catalog = owner.catalog.read();
-                            let alias = |name: &String| match catalog.find(name) {
-                                toolplane_catalog::Lookup::One(entry) => Some(entry.tool.registration().alias()),
-                                _ => None,
-                            };
-                            *aliases = refusal.similar.iter().filter_map(alias).collect();
-                        }
-                    }
-                }
-                Called::Refused(..) => {}
-            }
-        }
-        Ok((found, revision))
     }
 }

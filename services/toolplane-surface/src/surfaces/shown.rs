@@ -1,13 +1,18 @@
 //! What of a surface is told: its head, how many tools it has, and some of them in order. No list of all tools is made.
 
+mod offered;
+
 use toolplane_catalog::{
-    AskedFor, Catalog, IndexedSurface, Position, Selection, Shut, SurfaceCounts, SurfaceTool, Unmatched, filled,
+    AskedFor, IndexedSurface, Lookup, Position, Selection, SurfaceCounts, SurfaceTool, Unmatched, filled,
     not_shown_above, outdated, unmatched,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
-use toolplane_records::surface::{SurfaceOutdated, ToolSurface};
+use toolplane_records::surface::{SurfaceBudget, SurfaceOutdated, ToolSurface};
 use toolplane_runtime::ApiError;
 
+pub(crate) use offered::{LeftOut, Offered};
+
+use super::Surfaces;
 use crate::registry::Registry;
 
 /// A surface as it is now, with some of its tools.
@@ -21,7 +26,18 @@ pub(crate) struct Told {
     pub(crate) next: Option<Position>,
 }
 
-impl Registry {
+/// What surfaces show at this moment. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    registry: Registry,
+    surfaces: Surfaces,
+}
+
+impl Shown {
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces) -> Self {
+        Self { registry, surfaces }
+    }
+
     /// The surface as it is now, with its tools behind `after` as long as `fits` says so of each.
     pub(crate) async fn told(
         &self,
@@ -30,19 +46,19 @@ impl Registry {
         after: Option<&Position>,
         fits: impl FnMut(&SurfaceTool) -> bool,
     ) -> Result<Told, ApiError> {
-        let now = self.now().await?;
+        let now = self.registry.now().await?;
         let mut told = self.told_unmarked(tenant, surface, after, fits);
         let refs = told.tools.iter_mut().filter_map(|tool| match tool {
             SurfaceTool::Deferred(tool) => Some(tool),
             _ => None,
         });
-        self.mark(tenant, refs, now);
+        self.registry.mark(tenant, refs, now);
         Ok(told)
     }
 
     /// The whole surface as it is now. For what looks at all of its tools anyway.
     pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
-        let view = self.held(tenant, id).await?.view();
+        let view = self.surfaces.held(tenant, id).await?.view();
         let told = self.told(tenant, view.indexed(), None, |_| true).await?;
         Ok(filled(told.head, told.tools))
     }
@@ -55,7 +71,7 @@ impl Registry {
         asked: &[AskedFor<'_>],
         selection: &Selection,
     ) -> Vec<Unmatched> {
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         unmatched(&owner.catalog.read(), asked, selection, surface.parents().next())
     }
 
@@ -67,18 +83,18 @@ impl Registry {
         field: &str,
         names: &[String],
     ) -> Vec<Unmatched> {
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         not_shown_above(&owner.catalog.read(), field, names, surface)
     }
 
     /// What a surface says about choosing by which nothing can be called now.
     pub(crate) fn idle_choices(&self, tenant: &TenantId, surface: &IndexedSurface) -> Vec<Unmatched> {
-        self.in_sight(tenant, |catalog, shut| surface.idle_choices(catalog, shut))
+        self.surfaces.in_sight(tenant, |catalog, shut| surface.idle_choices(catalog, shut))
     }
 
     /// What a pinned surface misses.
     pub(crate) fn outdated(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceOutdated> {
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         outdated(surface, &owner.catalog.read())
     }
 
@@ -90,7 +106,7 @@ impl Registry {
         after: Option<&Position>,
         mut fits: impl FnMut(&SurfaceTool) -> bool,
     ) -> Told {
-        self.in_sight(tenant, |catalog, shut| {
+        self.surfaces.in_sight(tenant, |catalog, shut| {
             let (head, counts) = (surface.head(catalog), surface.counts(catalog, shut));
             let (mut tools, mut more) = (Vec::new(), false);
             for tool in surface.tools(catalog, shut, after) {
@@ -106,10 +122,19 @@ impl Registry {
         })
     }
 
-    /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
-    pub(crate) fn in_sight<T>(&self, tenant: &TenantId, look: impl FnOnce(&Catalog, Shut<'_>) -> T) -> T {
-        let owner = self.tenant(tenant);
-        let (catalog, denied) = (owner.catalog.read(), owner.denied());
-        look(&catalog, Shut { by_traits: &|traits| self.shut(traits), denied: &denied })
+    /// What a surface has loaded of its budget.
+    pub(crate) fn budget(&self, tenant: &TenantId, surface: &IndexedSurface) -> Option<SurfaceBudget> {
+        self.surfaces.in_sight(tenant, |catalog, shut| surface.budget(catalog, shut))
+    }
+
+    /// Which of these names, by their places, lead to tools that do not fit into the budget of the surface.
+    pub(crate) fn left_for_budget(&self, tenant: &TenantId, surface: &IndexedSurface, names: &[String]) -> Vec<usize> {
+        self.surfaces.in_sight(tenant, |catalog, shut| {
+            let is_left = |name: &String| match catalog.find(name) {
+                Lookup::One(entry) => surface.is_deferred_for_budget(entry) && !shut.is_shut(entry),
+                Lookup::Ambiguous(_) | Lookup::Unknown => false,
+            };
+            names.iter().enumerate().filter(|(_, name)| is_left(name)).map(|(at, _)| at).collect()
+        })
     }
 }
