@@ -106,20 +106,31 @@ impl TenantDenials {
     }
 }
 
-impl Registry {
+/// What nobody may call, as the permission service says. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Denied {
+    /// Whose tools are judged.
+    registry: Registry,
+}
+
+impl Denied {
+    pub(crate) fn new(registry: Registry) -> Self {
+        Self { registry }
+    }
+
     /// Why no call of the tool is let through.
     pub(crate) fn denial(&self, tenant: &TenantId, id: &ToolId) -> Option<ToolError> {
-        let why = self.tenant(tenant).denied().get(id)?.clone();
+        let why = self.registry.tenant(tenant).denied().get(id)?.clone();
         let error = ToolError::of(codes::PERMISSION_DENIED_BY_RULE, why);
         Some(ToolError { side_effects: Some("none".to_owned()), ..error })
     }
 
     /// Follows which tools nobody may call until `stop`, over every break. What was known goes on to be.
-    pub(crate) async fn follow_denied(self, permission: Peer, stop: CancellationToken) {
+    pub(crate) async fn follow(self, permission: Peer, stop: CancellationToken) {
         let client = PermissionServiceClient::new(permission);
         let follow = async {
             loop {
-                if let Err(status) = self.hear_denied(client.clone()).await {
+                if let Err(status) = self.hear(client.clone()).await {
                     tracing::debug!(code = ?status.code(), "the stream of denied tools broke; opening it again");
                 }
                 tokio::time::sleep(REOPEN).await;
@@ -128,21 +139,21 @@ impl Registry {
         stop.run_until_cancelled(follow).await;
     }
 
-    async fn hear_denied(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
+    async fn hear(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
         let request = v1::WatchPolicyRequest { denied_tools: true };
         let mut told = client.watch_policy(request).await?.into_inner();
         while let Some(told) = told.message().await? {
-            self.know_denied(told.denied_tools).await;
+            self.know(told.denied_tools).await;
         }
         Ok(())
     }
 
     /// Takes in which tools nobody may call.
-    pub(crate) async fn know_denied(&self, told: Vec<v1::DeniedTools>) {
-        if !self.0.denials.know(told) {
+    async fn know(&self, told: Vec<v1::DeniedTools>) {
+        if !self.registry.denials().know(told) {
             return;
         }
-        let registry = self.clone();
+        let registry = self.registry.clone();
         // All tools are gone through, away from the threads that serve calls.
         let looked = tokio::task::spawn_blocking(move || {
             registry.tenants().into_iter().map(|(_, tenant)| tenant.look_for_denied()).sum::<usize>()

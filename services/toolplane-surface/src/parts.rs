@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::denied::Denied;
 use crate::learning::Learning;
 use crate::memory::Memory;
+use crate::providers::{Documents, Gate, HiddenTools, Providers, WorkerCredentials};
 use crate::registry::Registry;
 use crate::retention::Uses;
 use crate::surfaces::{Edits, Finds, Names, Search, Shown, Surfaces, Watches};
@@ -14,6 +16,11 @@ use crate::synonyms::Books;
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub(crate) registry: Registry,
+    pub(crate) denied: Denied,
+    pub(crate) credentials: WorkerCredentials,
+    pub(crate) documents: Documents,
+    pub(crate) hidden: HiddenTools,
+    pub(crate) providers: Providers,
     pub(crate) surfaces: Surfaces,
     pub(crate) shown: Shown,
     pub(crate) names: Names,
@@ -28,17 +35,29 @@ pub(crate) struct Parts {
 impl Parts {
     /// Makes the parts around a registry and what is in memory beside it.
     pub(crate) fn new(registry: Registry, memory: &Memory, uses: &Uses) -> Self {
-        let surfaces = Surfaces::new(registry.clone(), Arc::clone(&memory.surfaces), uses.clone());
-        let shown = Shown::new(registry.clone(), surfaces.clone());
-        let names = Names::new(registry.clone(), surfaces.clone());
+        let denied = Denied::new(registry.clone());
+        let credentials = WorkerCredentials::new(Arc::clone(&memory.shelf));
+        let documents = Documents::new(registry.clone(), Arc::clone(&memory.shelf));
+        let hidden = HiddenTools::new(Arc::clone(&memory.shelf));
+        let providers = Providers::new(registry.clone(), Arc::clone(&memory.shelf), documents.clone());
+        let gate = Gate::new(registry.clone(), providers.clone(), credentials.clone(), denied.clone());
+        let cache = Arc::clone(&memory.surfaces);
+        let surfaces = Surfaces::new(registry.clone(), cache, uses.clone(), credentials.clone());
+        let shown = Shown::new(registry.clone(), surfaces.clone(), gate.clone());
+        let names = Names::new(registry.clone(), surfaces.clone(), gate.clone());
         let finds = Finds::new(registry.clone(), surfaces.clone());
-        let search = Search::new(registry.clone(), surfaces.clone(), finds.clone());
+        let search = Search::new(registry.clone(), surfaces.clone(), finds.clone(), gate);
         let edits = Edits::new(registry.clone(), surfaces.clone(), names.clone(), finds.clone());
         let watches = Watches::new(registry.clone(), surfaces.clone(), edits.clone());
         Self {
             books: Books::new(registry.clone(), memory.thesauri.clone()),
             learning: memory.learning.clone(),
             registry,
+            denied,
+            credentials,
+            documents,
+            hidden,
+            providers,
             surfaces,
             shown,
             names,

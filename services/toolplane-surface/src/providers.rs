@@ -43,13 +43,44 @@ mod turn;
 
 pub(crate) use configured::Configured;
 pub(crate) use credentials::WorkerCredentials;
-pub(crate) use documents::Uploading;
-pub(crate) use gate::{Passage, stands};
+pub(crate) use documents::{Documents, Uploading};
+pub(crate) use gate::{Gate, Passage, stands};
 pub(crate) use heard::{Heard, HeardCall};
 pub(crate) use held::{Held, Shelf};
-pub(crate) use hidden::SURFACE as HIDDEN_SURFACE;
-pub(crate) use looks::Looks;
+pub(crate) use hidden::{HiddenTools, SURFACE as HIDDEN_SURFACE};
+pub(crate) use looks::{Clock, Looks};
 pub(crate) use review::Reviewed;
 pub(crate) use sources::Sources;
 pub(crate) use take_in::Taken;
-pub(crate) use trials::Trials;
+
+use std::sync::Arc;
+
+use toolplane_providers::Known;
+
+use crate::registry::Registry;
+
+/// Providers: putting them, taking them out of use, changing what is known of their tools. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Providers {
+    /// Has the tools that may be called, and tells others of changes.
+    registry: Registry,
+    shelf: Arc<Shelf>,
+    documents: Documents,
+}
+
+impl Providers {
+    pub(crate) fn new(registry: Registry, shelf: Arc<Shelf>, documents: Documents) -> Self {
+        Self { registry, shelf, documents }
+    }
+
+    /// Those in memory.
+    pub(crate) fn shelf(&self) -> &Arc<Shelf> {
+        &self.shelf
+    }
+
+    /// What is known of the tools of a provider.
+    fn known(&self, held: &Held) -> Known {
+        let owner = self.registry.tenant(&held.provider.tenant);
+        held.known(&owner.catalog.read())
+    }
+}

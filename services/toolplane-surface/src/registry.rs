@@ -31,7 +31,6 @@ use crate::denied::{Denials, DeniedTools};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::memory::Memory;
-use crate::providers::{Trials, WorkerCredentials};
 use crate::sync::{Hub, Subject, Subscription};
 
 /// The state of the role. Cheap to clone; clones are the same registry.
@@ -43,10 +42,6 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     /// What else is in memory of the store.
     pub(crate) memory: Memory,
-    /// Providers that are only tried.
-    pub(crate) trials: Trials,
-    /// What the workers have.
-    pub(crate) credentials: WorkerCredentials,
     /// What the rules deny to everybody.
     pub(crate) denials: Denials,
     pub(crate) changes: Changes,
@@ -172,8 +167,6 @@ impl Registry {
         let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
             memory,
-            trials: Trials::default(),
-            credentials: WorkerCredentials::default(),
             denials,
             changes,
             followers,
@@ -206,6 +199,11 @@ impl Registry {
         }
         let fresh = || Arc::new(Tenant::new(id.clone(), empty(), self.0.denials.clone()));
         Arc::clone(&self.0.tenants.entry(id.clone()).or_insert_with(fresh))
+    }
+
+    /// What the rules deny to everybody, by which tools are judged.
+    pub(crate) fn denials(&self) -> &Denials {
+        &self.0.denials
     }
 
     /// All tenants that are known.

@@ -19,7 +19,7 @@ use crate::meaning::{self, Meaning};
 use crate::memory::Memory;
 use crate::options::SurfaceOptions;
 use crate::parts::Parts;
-use crate::providers::{Configured, Looks, Sources, configured};
+use crate::providers::{Clock, Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::retention::{Retention, Uses};
 use crate::rpc::SurfaceApi;
@@ -90,14 +90,15 @@ impl SurfaceRole {
             // After a failed write nothing may be acknowledged any more: the process ends and recovers.
             stopping.run_until_cancelled(failed).await.map_or(Ok(()), Err)
         });
-        let sources = Sources::new(registry.clone(), &options.providers);
+        let sources = Sources::new(parts.documents.clone(), &options.providers);
         let levels = before_collect({
-            let registry = registry.clone();
-            move || registry.0.memory.shelf.tell_levels()
+            let shelf = Arc::clone(&memory.shelf);
+            move || shelf.tell_levels()
         });
-        let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
+        let (providers, hidden) = (parts.providers.clone(), parts.hidden.clone());
+        let looks = Looks::new(clock(&registry), providers, hidden, Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
-        tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
+        tasks.spawn("provider documents", parts.documents.clone().follow(stop.clone()));
         tasks.spawn("learning from use", learning.follow(stop.clone()));
         let meaning = options.meaning.map(Meaning::new);
         if let Some(meaning) = &meaning {
@@ -135,6 +136,15 @@ impl SurfaceRole {
     }
 }
 
+/// The clock of the store.
+fn clock(registry: &Registry) -> Clock {
+    let own = registry.clone();
+    Arc::new(move || {
+        let registry = own.clone();
+        Box::pin(async move { registry.now().await })
+    })
+}
+
 /// The surface role in its process: opened, with its background work running, and added to `services`.
 async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let mut options = SurfaceOptions::from_config(&process.config);
@@ -152,15 +162,16 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let (registry, stop) = (service.api.parts.registry.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
     if let Some(scheduler) = scheduler {
-        let follow = service.api.parts.registry.clone().follow_credentials(scheduler, process.tasks.shutdown().token());
+        let follow = service.api.parts.credentials.clone().follow(scheduler, process.tasks.shutdown().token());
         process.tasks.spawn("credentials of workers", follow);
     }
     // Without it nothing is hidden, and denied when it is called.
     if let Ok(permission) = process.peer(ClusterRole::Permission, &process.config.peers.permission) {
-        let follow = service.api.parts.registry.clone().follow_denied(permission, process.tasks.shutdown().token());
+        let follow = service.api.parts.denied.clone().follow(permission, process.tasks.shutdown().token());
         process.tasks.spawn("denied tools", follow);
     }
-    let configured = Configured::new(service.api.parts.registry.clone(), &process.config);
+    let Parts { providers, documents, .. } = service.api.parts.clone();
+    let configured = Configured::new(providers, documents, &process.config);
     process.tasks.spawn("configured providers", configured.follow(process.tasks.shutdown().token()));
     let services = service.add_to(services);
     let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };

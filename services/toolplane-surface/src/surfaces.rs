@@ -40,6 +40,7 @@ use crate::cache::Cache;
 use crate::error::{is_parent_gone, lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
+use crate::providers::WorkerCredentials;
 use crate::records::Creation;
 use crate::registry::Registry;
 use crate::retention::Uses;
@@ -94,20 +95,22 @@ pub(crate) struct Surfaces {
     cache: Arc<Cache>,
     /// Where their use is noted.
     uses: Uses,
+    /// What keeps tools of providers from being used.
+    credentials: WorkerCredentials,
     /// What callers see that name no surface.
     defaults: Arc<Defaults>,
 }
 
 impl Surfaces {
-    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: Uses) -> Self {
-        Self { registry, cache, uses, defaults: Arc::default() }
+    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: Uses, credentials: WorkerCredentials) -> Self {
+        Self { registry, cache, uses, credentials, defaults: Arc::default() }
     }
 
     /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
     fn in_sight<T>(&self, tenant: &TenantId, look: impl FnOnce(&Catalog, Shut<'_>) -> T) -> T {
         let owner = self.registry.tenant(tenant);
         let (catalog, denied) = (owner.catalog.read(), owner.denied());
-        look(&catalog, Shut { by_traits: &|traits| self.registry.shut(traits), denied: &denied })
+        look(&catalog, Shut { by_traits: &|traits| self.credentials.shut(traits), denied: &denied })
     }
 
     /// Makes a surface, or finds the one made by the same request before.

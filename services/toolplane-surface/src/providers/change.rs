@@ -12,13 +12,13 @@ use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, StoreError, Write};
 
+use super::Providers;
 use super::held::{Held, HeldTool};
 use super::kept::{KeptProvider, KeptTool};
 use crate::changes::Made;
 use crate::error::{of_store, unreadable};
 use crate::events::Log;
 use crate::keys;
-use crate::registry::Registry;
 use crate::sync::Subject;
 
 /// Most bytes of tool records in one commit.
@@ -64,10 +64,10 @@ impl ToolChange {
     }
 }
 
-impl Registry {
+impl Providers {
     /// Makes a change of what was `before`; nothing when another process was faster, and then that is shown. Only for who has the
     /// provider's turn.
-    pub(super) async fn change_provider(
+    pub(super) async fn change(
         &self,
         before: Option<&Held>,
         change: Change,
@@ -90,37 +90,37 @@ impl Registry {
         let mut last = commits.pop().unwrap_or_default();
         for commit in commits {
             if !self.applied_alone(commit).await? {
-                self.0.memory.shelf.read_one(self.store(), &tenant, &id).await.map_err(of_store)?;
+                self.shelf.read_one(self.registry.store(), &tenant, &id).await.map_err(of_store)?;
                 return Ok(None);
             }
         }
         add_provider(&mut last, before, &after)?;
         if !facts.is_empty() {
             let log = Log::Provider(tenant.clone(), id.clone());
-            last.events.push(log.append(log.head(self.store()).await? + 1, now, facts)?);
+            last.events.push(log.append(log.head(self.registry.store()).await? + 1, now, facts)?);
         }
         let after = Arc::new(after);
         let subjects = [Subject::Provider(tenant.clone(), id.clone())];
         let made = match is_told {
-            true => self.make_change(last, &subjects).await?,
+            true => self.registry.make_change(last, &subjects).await?,
             false if self.applied_alone(last).await? => {
-                self.0.memory.shelf.show(Arc::clone(&after));
+                self.shelf.show(Arc::clone(&after));
                 return Ok(Some(after));
             }
             false => Made::Lost,
         };
         let Made::At(head) = made else {
-            self.0.memory.shelf.read_one(self.store(), &tenant, &id).await.map_err(of_store)?;
+            self.shelf.read_one(self.registry.store(), &tenant, &id).await.map_err(of_store)?;
             return Ok(None);
         };
         let shown = Arc::clone(&after);
-        let revision = self.take_in(head, &subjects, || self.0.memory.shelf.show(shown)).await?;
-        self.settled(revision).await;
+        let revision = self.registry.take_in(head, &subjects, || self.shelf.show(shown)).await?;
+        self.registry.settled(revision).await;
         Ok(Some(after))
     }
 
     async fn applied_alone(&self, commit: Commit) -> Result<bool, ApiError> {
-        match self.store().commit(commit).await {
+        match self.registry.store().commit(commit).await {
             Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => Ok(true),
             Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
                 Ok(false)

@@ -16,8 +16,8 @@ use toolplane_records::payload::Digest;
 use toolplane_records::provider::Provider;
 use toolplane_runtime::{ApiError, Config};
 
+use super::{Documents, Providers};
 use crate::error::SurfaceError;
-use crate::registry::Registry;
 
 /// Who makes providers that are configured.
 const BY: &str = "configuration";
@@ -90,14 +90,15 @@ fn document(members: &mut Map<String, Value>) -> Result<Option<Bytes>, String> {
 /// The providers of one configuration file.
 #[derive(Clone, Debug)]
 pub(crate) struct Configured {
-    registry: Registry,
+    providers: Providers,
+    documents: Documents,
     file: Option<PathBuf>,
     tables: Vec<toml::Table>,
 }
 
 impl Configured {
-    pub(crate) fn new(registry: Registry, config: &Config) -> Self {
-        Self { registry, file: config.file.clone(), tables: config.providers.clone() }
+    pub(crate) fn new(providers: Providers, documents: Documents, config: &Config) -> Self {
+        Self { providers, documents, file: config.file.clone(), tables: config.providers.clone() }
     }
 
     /// Puts what is configured, now and whenever that changes, until `stop`.
@@ -172,7 +173,7 @@ impl Configured {
                 done &= !matches!(error, ApiError::Unavailable { .. } | ApiError::Conflict { .. });
             }
         }
-        for held in self.registry.0.memory.shelf.all() {
+        for held in self.providers.shelf().all() {
             let own = &held.provider;
             let is_there = |entry: &Entry| {
                 (&entry.provider.tenant, &entry.provider.provider_id) == (&own.tenant, &own.provider_id)
@@ -180,7 +181,7 @@ impl Configured {
             if own.created_by == BY && !held.is_retired() && !entries.iter().any(is_there) {
                 let (tenant, id) = (own.tenant.clone(), own.provider_id.clone());
                 let reason = "no longer in the configuration".to_owned();
-                if let Err(error) = self.registry.remove_provider(tenant, id, BY.to_owned(), reason).await {
+                if let Err(error) = self.providers.remove(tenant, id, BY.to_owned(), reason).await {
                     tracing::error!(provider_id = %own.provider_id, %error, "a provider cannot be taken out of use now");
                     done = false;
                 }
@@ -191,18 +192,18 @@ impl Configured {
 
     /// Who made the provider in use that has the name of an entry, when that was not the configuration.
     fn made_otherwise(&self, wanted: &Provider) -> Option<String> {
-        let held = self.registry.0.memory.shelf.get(&wanted.tenant, &wanted.provider_id)?;
+        let held = self.providers.shelf().get(&wanted.tenant, &wanted.provider_id)?;
         (!held.is_retired() && held.provider.created_by != BY).then(|| held.provider.created_by.clone())
     }
 
     async fn put_one(&self, entry: &Entry) -> Result<(), ApiError> {
         let provider = entry.provider.clone();
         if let Some(document) = &entry.document
-            && !self.registry.has_document(&provider.tenant, &Digest::of(document)).await?
+            && !self.documents.has(&provider.tenant, &Digest::of(document)).await?
         {
-            self.registry.keep_document(&provider.tenant, document).await?;
+            self.documents.keep(&provider.tenant, document).await?;
         }
-        self.registry.put_provider(provider, BY.to_owned(), false).await.map(drop)
+        self.providers.put(provider, BY.to_owned(), false).await.map(drop)
     }
 }
 

@@ -17,7 +17,7 @@ use toolplane_records::error::ToolError;
 use toolplane_runtime::client::Peer;
 
 use super::calls::workers;
-use crate::registry::Registry;
+use super::held::Shelf;
 
 /// How often it is asked which credentials there are, and how often while one is missing.
 const EVERY: Duration = Duration::from_secs(5);
@@ -25,21 +25,88 @@ const WHILE_MISSING: Duration = Duration::from_secs(2);
 /// Pools whose workers put credentials into calls.
 const POOLS: [&str; 4] = ["http", "mcp_http", "mcp_stdio", "openapi"];
 
-/// The credentials of the workers by name; nothing while that is not known.
-#[derive(Debug, Default)]
-pub(crate) struct WorkerCredentials(RwLock<Option<Arc<BTreeSet<String>>>>);
+/// The credentials of the workers. Cheap to clone; clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerCredentials {
+    /// By name; nothing while that is not known.
+    known: Arc<RwLock<Option<Arc<BTreeSet<String>>>>>,
+    /// Who needs them.
+    shelf: Arc<Shelf>,
+}
 
 impl WorkerCredentials {
+    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
+        Self { known: Arc::default(), shelf }
+    }
+
     fn missing<'a>(&self, wanted: &'a [String]) -> Option<&'a str> {
-        let known = self.0.read().clone()?;
+        let known = self.known.read().clone()?;
         wanted.iter().find(|name| !known.contains(*name)).map(String::as_str)
     }
 
     /// Says what is known now; tells whether that is something else.
-    pub(super) fn know(&self, names: Option<BTreeSet<String>>) -> bool {
+    fn know(&self, names: Option<BTreeSet<String>>) -> bool {
         let names = names.map(Arc::new);
-        let mut known = self.0.write();
+        let mut known = self.known.write();
         std::mem::replace(&mut *known, names.clone()) != names
+    }
+
+    /// Why a tool lacks a credential; nothing when it lacks none that is known of.
+    pub(super) fn lacks(&self, tool: &Registration) -> Option<ToolError> {
+        let wanted = &tool.permission_profile.as_ref()?.credential_refs;
+        let error = ToolError::of(codes::CREDENTIAL_MISSING, self.lacking(wanted)?);
+        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
+    }
+
+    /// What keeps tools of providers from being used right now, in words: a surface has them among the blocked ones.
+    pub(crate) fn shut(&self, traits: &Traits) -> Option<String> {
+        traits.provider.as_ref()?;
+        self.lacking(&traits.worker_credentials)
+    }
+
+    fn lacking(&self, wanted: &[String]) -> Option<String> {
+        self.missing(wanted).map(|missing| format!("no worker has the credential `{missing}`"))
+    }
+
+    /// Whether a tool of any provider lacks a credential, and whether any needs one.
+    fn needs_credentials(&self) -> (bool, bool) {
+        let (mut needs, mut lacks) = (false, false);
+        for held in self.shelf.all().iter().filter(|held| !held.is_retired()) {
+            let uses = held.provider.credentials.iter().map(|used| &used.credential);
+            let names: Vec<String> = uses.chain(held.provider.scheme_credentials.values()).cloned().collect();
+            needs |= !names.is_empty();
+            lacks |= self.missing(&names).is_some();
+        }
+        (needs, lacks)
+    }
+
+    /// Asks the scheduler again and again which credentials there are, as long as a provider needs any, until `stop`.
+    pub(crate) async fn follow(self, scheduler: Peer, stop: CancellationToken) {
+        let client = InvocationServiceClient::new(scheduler);
+        stop.run_until_cancelled(async {
+            loop {
+                let (needs, lacks) = self.needs_credentials();
+                if needs {
+                    match workers(client.clone()).await {
+                        Ok(workers) => {
+                            let names = known(&workers);
+                            if self.know(names.clone()) {
+                                tracing::info!(credentials = ?names, "the workers have other credentials than before");
+                            }
+                        }
+                        // What was known goes on to be.
+                        Err(status) => tracing::debug!(code = ?status.code(), "the workers cannot be listed"),
+                    }
+                }
+                let changed = self.shelf.changed.notified();
+                let wait = tokio::time::sleep(if lacks { WHILE_MISSING } else { EVERY });
+                tokio::select! {
+                    () = wait => {}
+                    () = changed, if !needs => {}
+                }
+            }
+        })
+        .await;
     }
 }
 
@@ -53,66 +120,6 @@ fn known(workers: &[v1::WorkerRecord]) -> Option<BTreeSet<String>> {
     there.peek()?;
     let told: Option<Vec<_>> = there.map(|worker| worker.credentials.as_ref()).collect();
     Some(told?.into_iter().flat_map(|told| told.names.iter().cloned()).collect())
-}
-
-impl Registry {
-    /// Why a tool lacks a credential; nothing when it lacks none that is known of.
-    pub(super) fn lacks_credential(&self, tool: &Registration) -> Option<ToolError> {
-        let wanted = &tool.permission_profile.as_ref()?.credential_refs;
-        let error = ToolError::of(codes::CREDENTIAL_MISSING, self.missing(wanted)?);
-        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
-    }
-
-    /// What keeps tools of providers from being used right now, in words: a surface has them among the blocked ones.
-    pub(crate) fn shut(&self, traits: &Traits) -> Option<String> {
-        traits.provider.as_ref()?;
-        self.missing(&traits.worker_credentials)
-    }
-
-    fn missing(&self, wanted: &[String]) -> Option<String> {
-        self.0.credentials.missing(wanted).map(|missing| format!("no worker has the credential `{missing}`"))
-    }
-
-    /// Whether a tool of any provider lacks a credential, and whether any needs one.
-    fn needs_credentials(&self) -> (bool, bool) {
-        let (mut needs, mut lacks) = (false, false);
-        for held in self.0.memory.shelf.all().iter().filter(|held| !held.is_retired()) {
-            let uses = held.provider.credentials.iter().map(|used| &used.credential);
-            let names: Vec<String> = uses.chain(held.provider.scheme_credentials.values()).cloned().collect();
-            needs |= !names.is_empty();
-            lacks |= self.0.credentials.missing(&names).is_some();
-        }
-        (needs, lacks)
-    }
-
-    /// Asks the scheduler again and again which credentials there are, as long as a provider needs any, until `stop`.
-    pub(crate) async fn follow_credentials(self, scheduler: Peer, stop: CancellationToken) {
-        let client = InvocationServiceClient::new(scheduler);
-        stop.run_until_cancelled(async {
-            loop {
-                let (needs, lacks) = self.needs_credentials();
-                if needs {
-                    match workers(client.clone()).await {
-                        Ok(workers) => {
-                            let names = known(&workers);
-                            if self.0.credentials.know(names.clone()) {
-                                tracing::info!(credentials = ?names, "the workers have other credentials than before");
-                            }
-                        }
-                        // What was known goes on to be.
-                        Err(status) => tracing::debug!(code = ?status.code(), "the workers cannot be listed"),
-                    }
-                }
-                let changed = self.0.memory.shelf.changed.notified();
-                let wait = tokio::time::sleep(if lacks { WHILE_MISSING } else { EVERY });
-                tokio::select! {
-                    () = wait => {}
-                    () = changed, if !needs => {}
-                }
-            }
-        })
-        .await;
-    }
 }
 
 #[cfg(test)]
@@ -135,7 +142,7 @@ mod tests {
         let elsewhere = [a.clone(), worker(Ready, "native", None), worker(Lost, "http", None)];
         assert_eq!(names(&elsewhere), Some(vec!["a".to_owned()]));
         assert_eq!(names(&[]), None, "nobody is there who could say");
-        let all = WorkerCredentials::default();
+        let all = WorkerCredentials::new(Arc::default());
         let wanted = ["a", "b"].map(str::to_owned);
         assert_eq!(all.missing(&wanted), None, "nothing is known");
         assert!(all.know(known(std::slice::from_ref(&a))) && !all.know(known(&[a])));

@@ -25,56 +25,58 @@ pub(super) struct Entered {
     pub(super) refused: HashMap<ToolId, String>,
 }
 
-impl Registry {
-    /// Enters registrations into the catalogue, each as far as it can be. Answered when schedulers know.
-    pub(super) async fn enter(&self, tenant: &TenantId, tools: Vec<Arc<Registration>>) -> Result<Entered, ApiError> {
-        let mut entered = Entered::default();
-        for tools in tools.chunks(AT_ONCE) {
-            self.enter_some(tenant, tools.to_vec(), &mut entered).await?;
-        }
-        Ok(entered)
+/// Enters registrations into the catalogue, each as far as it can be. Answered when schedulers know.
+pub(super) async fn enter(
+    registry: &Registry,
+    tenant: &TenantId,
+    tools: Vec<Arc<Registration>>,
+) -> Result<Entered, ApiError> {
+    let mut entered = Entered::default();
+    for tools in tools.chunks(AT_ONCE) {
+        enter_some(registry, tenant, tools.to_vec(), &mut entered).await?;
     }
+    Ok(entered)
+}
 
-    async fn enter_some(
-        &self,
-        tenant: &TenantId,
-        mut tools: Vec<Arc<Registration>>,
-        entered: &mut Entered,
-    ) -> Result<(), ApiError> {
-        for round in 1..=ROUNDS {
-            if tools.is_empty() {
+async fn enter_some(
+    registry: &Registry,
+    tenant: &TenantId,
+    mut tools: Vec<Arc<Registration>>,
+    entered: &mut Entered,
+) -> Result<(), ApiError> {
+    for round in 1..=ROUNDS {
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let registrations = tools.iter().map(|tool| Registration::clone(tool)).collect();
+        let violations = match registry.register(tenant.clone(), registrations, false).await {
+            Ok(changes) => {
+                let done = changes
+                    .iter()
+                    .map(|change| (change.tool.registration().declaration.tool_id.clone(), change.tool.digest()));
+                entered.registered.extend(done);
                 return Ok(());
             }
-            let registrations = tools.iter().map(|tool| Registration::clone(tool)).collect();
-            let violations = match self.register(tenant.clone(), registrations, false).await {
-                Ok(changes) => {
-                    let done = changes
-                        .iter()
-                        .map(|change| (change.tool.registration().declaration.tool_id.clone(), change.tool.digest()));
-                    entered.registered.extend(done);
-                    return Ok(());
-                }
-                Err(ApiError::InvalidArgument(violations)) => violations,
-                Err(error) => return Err(error),
-            };
-            let mut wrong: HashMap<usize, String> = HashMap::new();
-            for violation in &violations {
-                if let Some((index, rule)) = read(violation) {
-                    wrong.entry(index).or_insert(rule);
-                }
+            Err(ApiError::InvalidArgument(violations)) => violations,
+            Err(error) => return Err(error),
+        };
+        let mut wrong: HashMap<usize, String> = HashMap::new();
+        for violation in &violations {
+            if let Some((index, rule)) = read(violation) {
+                wrong.entry(index).or_insert(rule);
             }
-            let all = round == ROUNDS || wrong.is_empty();
-            let mut index = 0;
-            tools.retain(|tool| {
-                let why = wrong.remove(&index).or_else(|| all.then(|| "cannot be entered with others".to_owned()));
-                index += 1;
-                let Some(why) = why else { return true };
-                entered.refused.insert(tool.declaration.tool_id.clone(), why);
-                false
-            });
         }
-        Ok(())
+        let all = round == ROUNDS || wrong.is_empty();
+        let mut index = 0;
+        tools.retain(|tool| {
+            let why = wrong.remove(&index).or_else(|| all.then(|| "cannot be entered with others".to_owned()));
+            index += 1;
+            let Some(why) = why else { return true };
+            entered.refused.insert(tool.declaration.tool_id.clone(), why);
+            false
+        });
     }
+    Ok(())
 }
 
 /// Which of the tools a violation is about, and the rule with its place in the tool.

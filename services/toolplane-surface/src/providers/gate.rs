@@ -1,5 +1,7 @@
 //! Whether a tool of a provider may be called now. Asked wherever the catalogue says that a tool may be.
 
+use std::sync::Arc;
+
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_providers::health::{self, Admission};
 use toolplane_providers::names::of_tool_id;
@@ -11,7 +13,9 @@ use toolplane_records::time::Timestamp;
 use toolplane_runtime::ApiError;
 
 use super::change::Change;
-use super::held::{Held, HeldTool};
+use super::held::{Held, HeldTool, Shelf};
+use super::{Providers, WorkerCredentials};
+use crate::denied::Denied;
 use crate::registry::Registry;
 
 /// What the gate says of a tool.
@@ -25,16 +29,42 @@ pub(crate) enum Passage {
     Shut(Box<ToolError>),
 }
 
-impl Registry {
+/// Says of tools whether they may be called now. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(super) registry: Registry,
+    pub(super) shelf: Arc<Shelf>,
+    /// Where it is noted that a call tries whether a provider is back.
+    providers: Providers,
+    credentials: WorkerCredentials,
+    denied: Denied,
+}
+
+impl Gate {
+    pub(crate) fn new(
+        registry: Registry,
+        providers: Providers,
+        credentials: WorkerCredentials,
+        denied: Denied,
+    ) -> Self {
+        let shelf = Arc::clone(providers.shelf());
+        Self { registry, shelf, providers, credentials, denied }
+    }
+
+    /// Why a rule lets no call of the tool through.
+    pub(crate) fn denial(&self, tenant: &TenantId, id: &ToolId) -> Option<ToolError> {
+        self.denied.denial(tenant, id)
+    }
+
     /// Whether a tool that the catalogue has may be called. A tool that is no provider's may.
     pub(crate) async fn passage(&self, tenant: &TenantId, entry: &CatalogEntry) -> Result<Passage, ApiError> {
-        let Some(shut) = self.gate(tenant, entry, None) else { return Ok(Passage::Open) };
-        let Gate { held, error } = shut;
+        let Some(provided) = self.provided(tenant, entry, None) else { return Ok(Passage::Open) };
+        let Provided { held, error } = provided;
         if let Some(error) = error {
             return Ok(Passage::Shut(Box::new(error)));
         }
         let Some(held) = held else { return Ok(Passage::Open) };
-        let now = self.now().await?;
+        let now = self.registry.now().await?;
         if let Some(away) = health::away(&held.status, now) {
             return Ok(Passage::Shut(Box::new(away)));
         }
@@ -46,16 +76,16 @@ impl Registry {
 
     /// Why a tool cannot be called, as far as it is known without a look at the clock: for lists and searches.
     pub(crate) fn obstacle(&self, tenant: &TenantId, entry: &CatalogEntry, now: Timestamp) -> Option<ToolError> {
-        self.denial(tenant, entry.tool_id()).or_else(|| self.gate(tenant, entry, Some(now))?.error)
+        self.denial(tenant, entry.tool_id()).or_else(|| self.provided(tenant, entry, Some(now))?.error)
     }
 
     /// A provider's tool: its provider, and why it cannot be called. Nothing for other tools.
-    fn gate(&self, tenant: &TenantId, entry: &CatalogEntry, now: Option<Timestamp>) -> Option<Gate> {
+    fn provided(&self, tenant: &TenantId, entry: &CatalogEntry, now: Option<Timestamp>) -> Option<Provided> {
         let (tool_id, name) = (entry.tool_id(), entry.tool.full_name());
         let (provider_id, _) = of_tool_id(tool_id)?;
-        let Some(held) = self.0.memory.shelf.get(tenant, &provider_id) else {
+        let Some(held) = self.shelf.get(tenant, &provider_id) else {
             // What is not known of it cannot be read.
-            return Some(Gate { held: None, error: Standing::Changed.error(name) });
+            return Some(Provided { held: None, error: Standing::Changed.error(name) });
         };
         let away = now.and_then(|now| health::away(&held.status, now));
         let error = away.or_else(|| {
@@ -66,13 +96,13 @@ impl Registry {
                 standing => standing.error(name),
             }
         });
-        let error = error.or_else(|| self.lacks_credential(entry.tool.registration()));
-        Some(Gate { held: Some(held), error })
+        let error = error.or_else(|| self.credentials.lacks(entry.tool.registration()));
+        Some(Provided { held: Some(held), error })
     }
 
     /// Why a tool that the catalogue does not have cannot be called, when a provider has it: nobody has looked at it yet.
     pub(crate) fn waiting(&self, tenant: &TenantId, name: &str) -> Option<(ToolId, ToolError)> {
-        let own = self.0.memory.shelf.of(tenant);
+        let own = self.shelf.of(tenant);
         own.iter().filter(|held| !held.is_retired()).find_map(|held| {
             let rest = name.strip_prefix(held.provider.namespace.as_str())?.trim_start_matches(['.', '_']);
             let by_id = names::tool_id(&held.provider.provider_id, rest).and_then(|id| held.tools.get_key_value(&id));
@@ -84,29 +114,30 @@ impl Registry {
 
     /// Lets one call try whether a provider is back, unless another one does.
     async fn probe(&self, tenant: &TenantId, held: &Held, now: Timestamp) -> Result<Passage, ApiError> {
-        let turn = self.0.memory.shelf.turn(tenant, &held.provider.provider_id);
+        let turn = self.shelf.turn(tenant, &held.provider.provider_id);
         let _turn = turn.lock().await;
-        let Some(held) = self.0.memory.shelf.get(tenant, &held.provider.provider_id) else { return Ok(Passage::Open) };
+        let Some(held) = self.shelf.get(tenant, &held.provider.provider_id) else { return Ok(Passage::Open) };
         if let Some(away) = health::away(&held.status, now) {
             return Ok(Passage::Shut(Box::new(away)));
         }
         let status = health::Policy::default().probing(&held.status, now);
         let (provider, refused) = (held.provider.clone(), health::away(&status, now));
         let change = Change { provider, status, tools: Vec::new(), facts: Vec::new(), is_told: false };
-        match (self.change_provider(Some(&held), change, now).await?, refused) {
+        match (self.providers.change(Some(&held), change, now).await?, refused) {
             (None, Some(refused)) => Ok(Passage::Shut(Box::new(refused))),
             _ => Ok(Passage::Once),
         }
     }
 }
 
-struct Gate {
-    held: Option<std::sync::Arc<Held>>,
+/// A provider's tool, as far as it stands in the way of a call.
+struct Provided {
+    held: Option<Arc<Held>>,
     error: Option<ToolError>,
 }
 
 /// How a tool stands.
-pub(crate) fn stands(held: &Held, tool: Option<&std::sync::Arc<HeldTool>>) -> Standing {
+pub(crate) fn stands(held: &Held, tool: Option<&Arc<HeldTool>>) -> Standing {
     let record = tool.map(|tool| &tool.record);
     let digest = record.and_then(|record| record.read()).and_then(|tool| tool.digest);
     standing(record, digest.as_ref(), held.provider.trust)

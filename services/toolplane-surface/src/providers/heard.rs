@@ -12,11 +12,11 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ProviderKind;
 use toolplane_runtime::ApiError;
 
+use super::Providers;
 use super::change::Change;
 use super::held::Held;
 use super::looks::Looks;
 use super::take_in::{jitter, state_fact};
-use crate::registry::Registry;
 
 /// What was heard of a provider.
 #[derive(Clone, Debug, Default)]
@@ -38,38 +38,43 @@ impl Looks {
     /// Takes in what was heard of a provider; of one that is not known, or out of use, nothing.
     pub(crate) async fn hear(&self, tenant: &TenantId, id: &ProviderId, heard: Heard) -> Result<(), ApiError> {
         // Workers say what they like: a name that nothing has leaves nothing behind here.
-        if self.registry.0.memory.shelf.get(tenant, id).is_none() {
+        if self.shelf.get(tenant, id).is_none() {
             return Ok(());
         }
-        let (registry, policy) = (self.registry.clone(), self.options.policy.clone());
+        let (providers, policy) = (self.providers.clone(), self.options.policy.clone());
         let (clock, heard) = (Arc::clone(&self.clock), Arc::new(heard));
         let change = move |held: Option<Arc<Held>>| -> super::turn::Try<()> {
-            let (registry, policy, heard) = (registry.clone(), policy.clone(), Arc::clone(&heard));
+            let (providers, policy, heard) = (providers.clone(), policy.clone(), Arc::clone(&heard));
             let now = clock();
             Box::pin(async move {
                 match held.filter(|held| !held.is_retired()) {
-                    Some(held) => registry.heard(&held, &policy, &heard, now.await?).await,
+                    Some(held) => take_in(&providers, &held, &policy, &heard, now.await?).await,
                     None => Ok(Some(())),
                 }
             })
         };
-        self.registry.in_turn(tenant, id, change).await
+        self.providers.in_turn(tenant, id, change).await
     }
 }
 
-impl Registry {
-    async fn heard(&self, held: &Held, policy: &Policy, heard: &Heard, now: Timestamp) -> Result<Option<()>, ApiError> {
-        // The worker that has the tools says so itself, so it is there, whatever failed before. A server may say so and go on failing.
-        let is_back = heard.tools_changed && held.provider.source.kind() == ProviderKind::Worker;
-        let (before, status) = (&held.status, follows(policy, &held.status, heard, is_back, now));
-        if *before == status {
-            return Ok(Some(()));
-        }
-        let is_told = (before.state, before.circuit) != (status.state, status.circuit);
-        let facts = is_told.then(|| state_fact(&status)).into_iter().collect();
-        let change = Change { provider: held.provider.clone(), status, tools: Vec::new(), facts, is_told };
-        Ok(self.change_provider(Some(held), change, now).await?.map(drop))
+/// Makes durable what follows for a provider; nothing when another process was faster.
+async fn take_in(
+    providers: &Providers,
+    held: &Held,
+    policy: &Policy,
+    heard: &Heard,
+    now: Timestamp,
+) -> Result<Option<()>, ApiError> {
+    // The worker that has the tools says so itself, so it is there, whatever failed before. A server may say so and go on failing.
+    let is_back = heard.tools_changed && held.provider.source.kind() == ProviderKind::Worker;
+    let (before, status) = (&held.status, follows(policy, &held.status, heard, is_back, now));
+    if *before == status {
+        return Ok(Some(()));
     }
+    let is_told = (before.state, before.circuit) != (status.state, status.circuit);
+    let facts = is_told.then(|| state_fact(&status)).into_iter().collect();
+    let change = Change { provider: held.provider.clone(), status, tools: Vec::new(), facts, is_told };
+    Ok(providers.change(Some(held), change, now).await?.map(drop))
 }
 
 /// How a provider is after what was heard. With `is_back` it is asked soon even if it did not answer before.

@@ -1,6 +1,8 @@
 //! The tools by which workers are asked what a provider has. They are in no catalogue, no surface, no list and no search; only
 //! processes of the cluster are told what they are, each time anew.
 
+use std::sync::Arc;
+
 use toolplane_catalog::Registration;
 use toolplane_providers::{ToolNames, native};
 use toolplane_records::contract::InputContract;
@@ -14,19 +16,36 @@ use url::Url;
 
 use super::documents::MAX_BYTES;
 use super::found::{World, mcp, named, say};
-use crate::registry::Registry;
+use super::held::Shelf;
+use super::trials::{Trial, Trials};
 
 /// The surface these tools are called in: there is no such record.
 pub(crate) const SURFACE: &str = "platform.providers";
 
-impl Registry {
+/// What workers are told of the tools by which they are asked. Cheap to clone; clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct HiddenTools {
+    shelf: Arc<Shelf>,
+    trials: Arc<Trials>,
+}
+
+impl HiddenTools {
+    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
+        Self { shelf, trials: Arc::default() }
+    }
+
+    /// Lets workers be asked about a provider that is not stored, until what this gives is dropped.
+    pub(super) fn on_trial(&self, provider: &Provider) -> Trial<'_> {
+        self.trials.begin(provider)
+    }
+
     /// The tool by which a worker is asked what a provider has; nothing for providers that no worker is asked about.
-    pub(crate) fn hidden_tool(&self, tenant: &TenantId, name: &str) -> Option<(Registration, u64)> {
-        if let Some(provider) = self.0.trials.get(tenant, name) {
+    pub(crate) fn tool(&self, tenant: &TenantId, name: &str) -> Option<(Registration, u64)> {
+        if let Some(provider) = self.trials.get(tenant, name) {
             return Some((hidden(&provider)?, provider.revision));
         }
         let id = ProviderId::parse(name).ok()?;
-        let held = self.0.memory.shelf.get(tenant, &id).filter(|held| !held.is_retired())?;
+        let held = self.shelf.get(tenant, &id).filter(|held| !held.is_retired())?;
         Some((hidden(&held.provider)?, held.provider.revision))
     }
 }

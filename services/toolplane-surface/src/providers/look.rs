@@ -1,15 +1,10 @@
 //! One look at what a provider has, and what it came to.
 
-use std::sync::Arc;
-
 use toolplane_providers::{Found, Known, Limits, Listing, Outcome};
 use toolplane_records::codes;
 use toolplane_records::provider::Provider;
 use toolplane_records::vocabulary::ProviderFault;
 use toolplane_runtime::ApiError;
-
-use super::held::Held;
-use crate::registry::Registry;
 
 /// Why a provider did not say what it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +47,18 @@ impl Look {
         Self(Err(fault))
     }
 
+    /// Puts what a provider said in order, beside what is known of its tools. Away from the threads that serve calls: a thousand schemas
+    /// take their time.
+    pub(super) async fn of(provider: Provider, said: Said, known: Known) -> Result<Self, ApiError> {
+        let ordering = tokio::task::spawn_blocking(move || {
+            let Said { tools, in_part, server } = said;
+            let listing = Listing::of(&provider, tools, &known, &Limits::default());
+            (if in_part { listing.in_part() } else { listing }, server)
+        });
+        let (listing, server) = ordering.await.map_err(|error| ApiError::internal(codes::CHECK_FAILED, error))?;
+        Ok(Self(Ok((listing, bounded(server)))))
+    }
+
     /// What follows for how the provider is.
     pub(super) fn outcome(&self) -> Outcome {
         match &self.0 {
@@ -70,29 +77,6 @@ impl Look {
 
     pub(crate) fn server(&self) -> ServerSaid {
         self.0.as_ref().map(|(_, server)| server.clone()).unwrap_or_default()
-    }
-}
-
-impl Registry {
-    /// Puts what a provider said in order. Away from the threads that serve calls: a thousand schemas take their time.
-    pub(crate) async fn put_in_order(&self, held: &Arc<Held>, said: Result<Said, Fault>) -> Result<Look, ApiError> {
-        let said = match said {
-            Ok(said) => said,
-            Err(fault) => return Ok(Look::failed(fault)),
-        };
-        let known: Known = {
-            let owner = self.tenant(&held.provider.tenant);
-            let catalog = owner.catalog.read();
-            held.known(&catalog)
-        };
-        let provider: Provider = held.provider.clone();
-        let ordering = tokio::task::spawn_blocking(move || {
-            let Said { tools, in_part, server } = said;
-            let listing = Listing::of(&provider, tools, &known, &Limits::default());
-            (if in_part { listing.in_part() } else { listing }, server)
-        });
-        let (listing, server) = ordering.await.map_err(|error| ApiError::internal(codes::CHECK_FAILED, error))?;
-        Ok(Look(Ok((listing, bounded(server)))))
     }
 }
 

@@ -14,11 +14,11 @@ use toolplane_records::vocabulary::ProviderFault;
 use toolplane_runtime::ApiError;
 
 use super::change::Change;
-use super::held::Held;
+use super::held::{Held, Shelf};
 use super::look::{Fault, Look, Said};
-use super::take_in::Taken;
+use super::take_in::{Taken, take_in};
+use super::{HiddenTools, Providers};
 use crate::options::ProviderOptions;
-use crate::registry::Registry;
 
 /// Asks a provider what it has.
 pub(crate) trait Discover: Send + Sync {
@@ -26,13 +26,16 @@ pub(crate) trait Discover: Send + Sync {
     fn ask<'a>(&'a self, provider: &'a Provider, name: &'a str) -> BoxFuture<'a, Result<Said, Fault>>;
 }
 
-/// The moment by which it is decided who is due.
+/// The moment by which it is decided who is due, by the store's clock.
 pub(crate) type Clock = Arc<dyn Fn() -> BoxFuture<'static, Result<Timestamp, ApiError>> + Send + Sync>;
 
 /// Looks at providers. Cheap to clone; clones share the bounds.
 #[derive(Clone)]
 pub(crate) struct Looks {
-    pub(super) registry: Registry,
+    pub(super) providers: Providers,
+    pub(super) shelf: Arc<Shelf>,
+    /// For providers that are only tried.
+    pub(super) hidden: HiddenTools,
     discover: Arc<dyn Discover>,
     pub(super) options: ProviderOptions,
     pub(super) clock: Clock,
@@ -47,25 +50,23 @@ impl fmt::Debug for Looks {
 }
 
 impl Looks {
-    pub(crate) fn new(registry: Registry, discover: Arc<dyn Discover>, options: ProviderOptions) -> Self {
-        let own = registry.clone();
-        let clock: Clock = Arc::new(move || {
-            let registry = own.clone();
-            Box::pin(async move { registry.now().await })
-        });
-        Self::by(clock, registry, discover, options)
-    }
-
-    pub(crate) fn by(clock: Clock, registry: Registry, discover: Arc<dyn Discover>, options: ProviderOptions) -> Self {
+    pub(crate) fn new(
+        clock: Clock,
+        providers: Providers,
+        hidden: HiddenTools,
+        discover: Arc<dyn Discover>,
+        options: ProviderOptions,
+    ) -> Self {
         let wanted = Arc::new(Semaphore::new(options.at_once.max(1)));
-        Self { registry, discover, options, clock, wanted }
+        let shelf = Arc::clone(providers.shelf());
+        Self { providers, shelf, hidden, discover, options, clock, wanted }
     }
 
     /// A look somebody waits for. With `dry_run`, only says what would change.
     pub(crate) async fn look(&self, tenant: &TenantId, id: &ProviderId, dry_run: bool) -> Result<Taken, ApiError> {
         // A closed semaphore would let everybody pass; it is never closed.
         let _permit = self.wanted.acquire().await;
-        let asking = self.registry.0.memory.shelf.asking(tenant, id);
+        let asking = self.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         self.looked(tenant, id, dry_run).await
     }
@@ -77,7 +78,7 @@ impl Looks {
         id: &ProviderId,
     ) -> Result<(Look, Option<FaultReport>), ApiError> {
         let _permit = self.wanted.acquire().await;
-        let asking = self.registry.0.memory.shelf.asking(tenant, id);
+        let asking = self.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         let look = self.asked(&self.held(tenant, id)?, id.as_str()).await?;
         let at = (self.clock)().await?;
@@ -87,7 +88,7 @@ impl Looks {
 
     /// A look at a provider that is due, when nobody else has looked meanwhile.
     pub(super) async fn look_when_due(&self, tenant: &TenantId, id: &ProviderId) -> Result<(), ApiError> {
-        let asking = self.registry.0.memory.shelf.asking(tenant, id);
+        let asking = self.shelf.asking(tenant, id);
         let _asking = asking.lock().await;
         if !self.claimed(tenant, id).await? {
             return Ok(());
@@ -112,7 +113,7 @@ impl Looks {
     async fn taken(&self, held: &Held, look: &Look, policy: &Policy, dry_run: bool) -> Result<Taken, ApiError> {
         let Provider { tenant, provider_id, .. } = &held.provider;
         let now = (self.clock)().await?;
-        self.registry.take_in_look(tenant, provider_id, look.clone(), policy.clone(), now, dry_run).await
+        take_in(&self.providers, (tenant, provider_id), look.clone(), policy.clone(), now, dry_run).await
     }
 
     /// Asks a provider that workers know by `name`, and whose definitions are made of what it is now.
@@ -122,17 +123,20 @@ impl Looks {
             let waited = Duration::as_secs(&self.options.patience);
             Err(Fault::new(ProviderFault::TimedOut, format!("it said nothing for {waited} s")))
         });
-        self.registry.put_in_order(held, said).await
+        match said {
+            Ok(said) => Look::of(held.provider.clone(), said, self.providers.known(held)).await,
+            Err(fault) => Ok(Look::failed(fault)),
+        }
     }
 
     fn held(&self, tenant: &TenantId, id: &ProviderId) -> Result<Arc<Held>, ApiError> {
-        let held = self.registry.0.memory.shelf.get(tenant, id).filter(|held| !held.is_retired());
+        let held = self.shelf.get(tenant, id).filter(|held| !held.is_retired());
         held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))
     }
 
     /// Says that this process asks a provider that is due; false when it is not due any more, or another process does.
     async fn claimed(&self, tenant: &TenantId, id: &ProviderId) -> Result<bool, ApiError> {
-        let turn = self.registry.0.memory.shelf.turn(tenant, id);
+        let turn = self.shelf.turn(tenant, id);
         let _turn = turn.lock().await;
         let Ok(held) = self.held(tenant, id) else { return Ok(false) };
         let now = (self.clock)().await?;
@@ -146,6 +150,6 @@ impl Looks {
         status.next_try_at = Some(now.plus_millis(longest.saturating_mul(2)));
         let provider = held.provider.clone();
         let change = Change { provider, status, tools: Vec::new(), facts: Vec::new(), is_told: false };
-        Ok(self.registry.change_provider(Some(&held), change, now).await?.is_some())
+        Ok(self.providers.change(Some(&held), change, now).await?.is_some())
     }
 }

@@ -9,12 +9,12 @@ use toolplane_records::surface::DeferredToolRef;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{LoadingState, ProviderState};
 
-use crate::registry::Registry;
+use super::Gate;
 
-impl Registry {
+impl Gate {
     /// Marks the tools of a search that cannot be called now, and names the providers that are still waited for, or are away.
     pub(crate) fn mark_search(&self, tenant: &TenantId, result: &mut SearchResult, now: Timestamp) {
-        let own = self.0.memory.shelf.of(tenant);
+        let own = self.shelf.of(tenant);
         let away = own.iter().filter(|held| held.status.state != ProviderState::Ready);
         let standing = away.map(|held| (held.provider.provider_id.to_string(), held.status.state));
         result.provider_states = standing.map(|(provider_id, state)| ProviderStanding { provider_id, state }).collect();
@@ -41,7 +41,7 @@ impl Registry {
         refs: impl Iterator<Item = &'r mut DeferredToolRef>,
         now: Timestamp,
     ) {
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         let catalog = owner.catalog.read();
         refs.for_each(|one| self.mark_one(tenant, &catalog, one, now));
     }
@@ -52,7 +52,7 @@ impl Registry {
         one.reason = error.message;
         one.loading_state = LoadingState::Unavailable;
         let Some((provider_id, _)) = of_tool_id(&one.tool_id) else { return };
-        let held = self.0.memory.shelf.get(tenant, &provider_id);
+        let held = self.shelf.get(tenant, &provider_id);
         let state = held.and_then(|held| toolplane_providers::health::loading_state(&held.status));
         if let Some(state) = state {
             one.loading_state = state;

@@ -11,13 +11,13 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
 use toolplane_runtime::ApiError;
 
+use super::Providers;
 use super::change::Change;
 use super::held::Held;
 use super::take_in::state_fact;
 use super::turn::there;
 use crate::error::of_violations;
 use crate::events::facts;
-use crate::registry::Registry;
 
 /// Most providers of one tenant that are in use.
 const MAX_PROVIDERS: usize = 1_000;
@@ -40,31 +40,31 @@ impl Putting {
     }
 }
 
-impl Registry {
+impl Providers {
     /// Makes a provider, or changes it. With `dry_run`, only checks. Answered when schedulers know.
-    pub(crate) async fn put_provider(
+    pub(crate) async fn put(
         &self,
         provider: Provider,
         by: String,
         dry_run: bool,
     ) -> Result<(Provider, ProviderStatus, Putting), ApiError> {
-        let (registry, asked) = (self.clone(), Arc::new((provider.clone(), by)));
+        let (providers, asked) = (self.clone(), Arc::new((provider.clone(), by)));
         self.in_turn(&provider.tenant, &provider.provider_id, move |before| {
-            let (registry, asked) = (registry.clone(), Arc::clone(&asked));
-            Box::pin(async move { registry.put(before.as_deref(), &asked.0, &asked.1, dry_run).await })
+            let (providers, asked) = (providers.clone(), Arc::clone(&asked));
+            Box::pin(async move { providers.put_once(before.as_deref(), &asked.0, &asked.1, dry_run).await })
         })
         .await
     }
 
-    async fn put(
+    async fn put_once(
         &self,
         before: Option<&Held>,
         provider: &Provider,
         by: &str,
         dry_run: bool,
     ) -> Result<Option<(Provider, ProviderStatus, Putting)>, ApiError> {
-        self.check_provider(provider).await?;
-        let now = self.now().await?;
+        self.check(provider).await?;
+        let now = self.registry.now().await?;
         let (after, status, putting) = put(before, provider, by, now);
         if dry_run || putting == Putting::Unchanged {
             return Ok(Some((after, status, putting)));
@@ -75,44 +75,44 @@ impl Registry {
         });
         let facts = vec![(EventClass::ExtProviderChanged, facts(&data))];
         let change = Change { provider: after, status, tools: Vec::new(), facts, is_told: true };
-        let made = self.change_provider(before, change, now).await?;
+        let made = self.change(before, change, now).await?;
         Ok(made.map(|made| (made.provider.clone(), made.status.clone(), putting)))
     }
 
     /// Takes a provider out of use; once more changes nothing. Answered when schedulers know.
-    pub(crate) async fn remove_provider(
+    pub(crate) async fn remove(
         &self,
         tenant: TenantId,
         id: ProviderId,
         by: String,
         reason: String,
     ) -> Result<Arc<Held>, ApiError> {
-        let (registry, own, said) = (self.clone(), id.clone(), Arc::new((by, reason)));
+        let (providers, own, said) = (self.clone(), id.clone(), Arc::new((by, reason)));
         self.in_turn(&tenant, &id, move |held| {
-            let (registry, held, said) = (registry.clone(), there(held, &own), Arc::clone(&said));
-            Box::pin(async move { registry.retire_provider(held?, &said.0, &said.1).await })
+            let (providers, held, said) = (providers.clone(), there(held, &own), Arc::clone(&said));
+            Box::pin(async move { providers.retire(held?, &said.0, &said.1).await })
         })
         .await
     }
 
-    async fn retire_provider(&self, held: Arc<Held>, by: &str, reason: &str) -> Result<Option<Arc<Held>>, ApiError> {
+    async fn retire(&self, held: Arc<Held>, by: &str, reason: &str) -> Result<Option<Arc<Held>>, ApiError> {
         if held.is_retired() {
             return Ok(Some(held));
         }
-        let now = self.now().await?;
+        let now = self.registry.now().await?;
         let status = health::retired(&held.status);
         let data = json!({ "change": "retired", "by": by, "reason": reason, "revision": held.provider.revision });
         let facts = vec![(EventClass::ExtProviderChanged, facts(&data)), state_fact(&status)];
         let change = Change { provider: held.provider.clone(), status, tools: Vec::new(), facts, is_told: true };
-        self.change_provider(Some(&held), change, now).await
+        self.change(Some(&held), change, now).await
     }
 
-    async fn check_provider(&self, provider: &Provider) -> Result<(), ApiError> {
+    async fn check(&self, provider: &Provider) -> Result<(), ApiError> {
         let mut faults = check::check(provider);
         let mut add = |field: &str, rule: String| {
             faults.push(FieldViolation { field: field.to_owned(), description: rule });
         };
-        let others = self.0.memory.shelf.of(&provider.tenant);
+        let others = self.shelf.of(&provider.tenant);
         let others =
             || others.iter().filter(|held| held.provider.provider_id != provider.provider_id && !held.is_retired());
         if let Some(other) = others().find(|held| held.provider.namespace == provider.namespace) {
@@ -127,7 +127,7 @@ impl Registry {
         }
         match &provider.source {
             ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. }
-                if !self.has_document(&provider.tenant, digest).await? =>
+                if !self.documents.has(&provider.tenant, digest).await? =>
             {
                 add("source.document", format!("`{digest}` is not kept here: hand it in with UploadDocument"));
             }

@@ -13,11 +13,12 @@ use toolplane_records::provider::ProvidedTool;
 use toolplane_records::vocabulary::{EventClass, ReviewState};
 use toolplane_runtime::ApiError;
 
+use super::Providers;
 use super::change::{Change, PutTool, ToolChange};
+use super::enter::enter;
 use super::held::Held;
 use super::turn::there;
 use crate::events::facts;
-use crate::registry::Registry;
 
 /// What came of an answer about one tool.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub(crate) enum Reviewed {
     Refused { code: Code, message: String },
 }
 
-impl Registry {
+impl Providers {
     /// Takes in an answer about tools of a provider, each judged alone, in the order given. Answered when schedulers know.
     pub(crate) async fn review(
         &self,
@@ -37,10 +38,10 @@ impl Registry {
         wanted: Vec<Wanted>,
         answer: Answer,
     ) -> Result<Vec<Reviewed>, ApiError> {
-        let (registry, own, asked) = (self.clone(), id.clone(), Arc::new((wanted, answer)));
+        let (providers, own, asked) = (self.clone(), id.clone(), Arc::new((wanted, answer)));
         self.in_turn(tenant, id, move |held| {
-            let (registry, held, asked) = (registry.clone(), there(held, &own), Arc::clone(&asked));
-            Box::pin(async move { registry.reviewed(&held?, &asked.0, &asked.1).await })
+            let (providers, held, asked) = (providers.clone(), there(held, &own), Arc::clone(&asked));
+            Box::pin(async move { providers.reviewed(&held?, &asked.0, &asked.1).await })
         })
         .await
     }
@@ -52,7 +53,7 @@ impl Registry {
         answer: &Answer,
     ) -> Result<Option<Vec<Reviewed>>, ApiError> {
         let tenant = &held.provider.tenant;
-        let owner = self.tenant(tenant);
+        let owner = self.registry.tenant(tenant);
         let (answered, definitions) = {
             let catalog = owner.catalog.read();
             let answered = answer_all(&held.known(&catalog), wanted, answer);
@@ -63,7 +64,7 @@ impl Registry {
         };
         let approved = answered.iter().flatten().filter(|record| record.state == ReviewState::Approved);
         let entering = approved.filter_map(|record| definitions.get(&record.tool_id).cloned()).collect();
-        let entered = self.enter(tenant, entering).await?;
+        let entered = enter(&self.registry, tenant, entering).await?;
         let mut reviewed = Vec::with_capacity(answered.len());
         let mut changes: BTreeMap<ToolId, ToolChange> = BTreeMap::new();
         for (wanted, outcome) in wanted.iter().zip(answered) {
@@ -97,7 +98,7 @@ impl Registry {
         if changes.is_empty() {
             return Ok(Some(reviewed));
         }
-        let made = self.change_provider(Some(held), of_review(held, changes, answer), answer.at).await?;
+        let made = self.change(Some(held), of_review(held, changes, answer), answer.at).await?;
         Ok(made.map(|_| reviewed))
     }
 }

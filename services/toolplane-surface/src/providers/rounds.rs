@@ -33,7 +33,7 @@ impl Looks {
         let mut going = FuturesUnordered::new();
         let mut names: Vec<Name> = Vec::new();
         loop {
-            let changed = self.registry.0.memory.shelf.changed.notified();
+            let changed = self.shelf.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             let wait = match (self.clock)().await {
@@ -72,7 +72,7 @@ impl Looks {
     fn next(&self, going: &[Name], now: Timestamp) -> Vec<Name> {
         let mut of_tenants: HashMap<&TenantId, usize> = HashMap::new();
         going.iter().for_each(|(tenant, _)| *of_tenants.entry(tenant).or_default() += 1);
-        let all = self.registry.0.memory.shelf.all();
+        let all = self.shelf.all();
         let mut due: Vec<_> = all.iter().filter(|held| is_due(&held.status, now)).collect();
         due.sort_by_key(|held| held.status.next_try_at);
         let mut next: Vec<Name> = Vec::new();
@@ -90,7 +90,7 @@ impl Looks {
 
     /// How long nobody else becomes due.
     fn until_next(&self, going: &[Name], now: Timestamp) -> Duration {
-        let all = self.registry.0.memory.shelf.all();
+        let all = self.shelf.all();
         let others = all.iter().filter(|held| {
             !going.iter().any(|(tenant, id)| *tenant == held.provider.tenant && *id == held.provider.provider_id)
         });

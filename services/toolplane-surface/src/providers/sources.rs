@@ -7,24 +7,24 @@ use toolplane_providers::native;
 use toolplane_records::provider::{Provider, ProviderDocument, ProviderSource};
 use toolplane_records::vocabulary::ProviderFault;
 
+use super::Documents;
 use super::calls::Calls;
 use super::found::{file, mcp, openapi, worker};
 use super::look::{Fault, Said};
 use super::looks::Discover;
 use crate::options::ProviderOptions;
-use crate::registry::Registry;
 
 /// Every way to ask a provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
-    registry: Registry,
+    documents: Documents,
     /// For what only workers can ask.
     calls: Option<Calls>,
 }
 
 impl Sources {
-    pub(crate) fn new(registry: Registry, options: &ProviderOptions) -> Self {
-        Self { registry, calls: Calls::of(options) }
+    pub(crate) fn new(documents: Documents, options: &ProviderOptions) -> Self {
+        Self { documents, calls: Calls::of(options) }
     }
 
     fn calls(&self) -> Result<&Calls, Fault> {
@@ -35,7 +35,7 @@ impl Sources {
     async fn said(&self, provider: &Provider, name: &str) -> Result<Said, Fault> {
         match &provider.source {
             ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. } => {
-                let document = self.registry.document(&provider.tenant, digest).await;
+                let document = self.documents.read(&provider.tenant, digest).await;
                 let document = document.map_err(|error| Fault::new(ProviderFault::Internal, error.to_string()))?;
                 let document = document.map_err(|error| Fault::new(ProviderFault::Misconfigured, error.to_string()))?;
                 let provider = provider.clone();

@@ -8,7 +8,7 @@ use toolplane_catalog::Registration;
 use toolplane_metrics::{names, table};
 use toolplane_providers::health::{self, Jitter, Policy};
 use toolplane_providers::review::{self, Tool};
-use toolplane_providers::{Difference, Known, Listing, Outcome, counts, difference};
+use toolplane_providers::{Difference, Listing, Outcome, counts, difference};
 use toolplane_records::ids::{ProviderId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::provider::{FaultReport, ProvidedTool, ProviderStatus, ToolRefusal};
@@ -16,13 +16,13 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, RefusalCode, ReviewState};
 use toolplane_runtime::ApiError;
 
+use super::Providers;
 use super::change::{Change, PutTool, ToolChange};
-use super::enter::Entered;
+use super::enter::{Entered, enter};
 use super::held::Held;
 use super::look::{Look, ServerSaid};
-use super::turn::there;
+use super::turn::{Try, there};
 use crate::events::facts;
-use crate::registry::Registry;
 
 /// Most tools each list of an event names.
 const NAMED: usize = 100;
@@ -40,40 +40,41 @@ pub(crate) struct Taken {
     pub(crate) fault: Option<FaultReport>,
 }
 
-impl Registry {
-    /// Takes in what a look at a provider came to. With `dry_run`, only says what would change. Answered when schedulers know.
-    pub(crate) async fn take_in_look(
-        &self,
-        tenant: &TenantId,
-        id: &ProviderId,
-        look: Look,
-        policy: Policy,
-        now: Timestamp,
-        dry_run: bool,
-    ) -> Result<Taken, ApiError> {
-        let outcome = if look.listing().is_some() { "answered" } else { "failed" };
-        table::PROVIDER_TRIES.add([names::PROVIDERS.name(id.as_str()), outcome], 1);
-        let (registry, own, look) = (self.clone(), id.clone(), Arc::new((look, policy)));
-        self.in_turn(tenant, id, move |held| {
-            let (registry, held, look) = (registry.clone(), there(held, &own), Arc::clone(&look));
-            Box::pin(async move {
-                let taking = Taking { registry: &registry, held: held?, look: &look.0, policy: &look.1, now };
-                if dry_run { Ok(Some(taking.looked())) } else { taking.done().await }
-            })
+/// Takes in what a look at a provider came to. With `dry_run`, only says what would change. Answered when schedulers know.
+pub(super) async fn take_in(
+    providers: &Providers,
+    (tenant, id): (&TenantId, &ProviderId),
+    look: Look,
+    policy: Policy,
+    now: Timestamp,
+    dry_run: bool,
+) -> Result<Taken, ApiError> {
+    let outcome = if look.listing().is_some() { "answered" } else { "failed" };
+    table::PROVIDER_TRIES.add([names::PROVIDERS.name(id.as_str()), outcome], 1);
+    let (own, by, look) = (id.clone(), providers.clone(), Arc::new((look, policy)));
+    let take = move |held: Option<Arc<Held>>| -> Try<Taken> {
+        let (providers, held, look) = (by.clone(), there(held, &own), Arc::clone(&look));
+        Box::pin(async move {
+            let taking = Taking { providers: &providers, held: held?, look: &look.0, policy: &look.1, now };
+            if dry_run { Ok(Some(taking.looked())) } else { taking.done().await }
         })
-        .await
-    }
+    };
+    providers.in_turn(tenant, id, take).await
 }
 
-impl Registry {
-    /// What would change by a look at a provider that need not be stored.
-    pub(super) fn would_take_in(&self, held: Arc<Held>, look: &Look, policy: &Policy, now: Timestamp) -> Taken {
-        Taking { registry: self, held, look, policy, now }.looked()
-    }
+/// What would change by a look at a provider that need not be stored.
+pub(super) fn would_take_in(
+    providers: &Providers,
+    held: Arc<Held>,
+    look: &Look,
+    policy: &Policy,
+    now: Timestamp,
+) -> Taken {
+    Taking { providers, held, look, policy, now }.looked()
 }
 
 struct Taking<'a> {
-    registry: &'a Registry,
+    providers: &'a Providers,
     held: Arc<Held>,
     look: &'a Look,
     policy: &'a Policy,
@@ -81,12 +82,6 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    fn known(&self) -> Known {
-        let owner = self.registry.tenant(&self.held.provider.tenant);
-        let catalog = owner.catalog.read();
-        self.held.known(&catalog)
-    }
-
     fn fault(&self) -> Option<FaultReport> {
         let Outcome::Badly { fault, message } = self.look.outcome() else { return None };
         let message = message.chars().take(health::MAX_MESSAGE).collect();
@@ -95,7 +90,7 @@ impl Taking<'_> {
 
     /// What would change.
     fn looked(&self) -> Taken {
-        let (known, provider) = (self.known(), &self.held.provider);
+        let (known, provider) = (self.providers.known(&self.held), &self.held.provider);
         let difference = self.look.listing().map(|listing| difference(&known, listing));
         let records = difference.as_ref().map(|difference| difference.records(provider, &known, self.now));
         Taken {
@@ -141,7 +136,7 @@ impl Taking<'_> {
     async fn enter(&self, listing: &Listing, records: &BTreeMap<ToolId, ProvidedTool>) -> Result<Entered, ApiError> {
         let mut wanted: Vec<Arc<Registration>> = Vec::new();
         {
-            let owner = self.registry.tenant(&self.held.provider.tenant);
+            let owner = self.providers.registry.tenant(&self.held.provider.tenant);
             let catalog = owner.catalog.read();
             let approved = |tool_id: &ToolId| {
                 let after = records.get(tool_id);
@@ -168,7 +163,7 @@ impl Taking<'_> {
                 }
             }
         }
-        self.registry.enter(&self.held.provider.tenant, wanted).await
+        enter(&self.providers.registry, &self.held.provider.tenant, wanted).await
     }
 
     fn tool_changes(
@@ -224,7 +219,7 @@ impl Taking<'_> {
             told.push(state_fact(&status));
         }
         let change = Change { provider: provider.clone(), status, tools, facts: told, is_told };
-        self.registry.change_provider(Some(&self.held), change, self.now).await
+        self.providers.change(Some(&self.held), change, self.now).await
     }
 
     fn counted(&self, changes: &[ToolChange]) -> toolplane_records::provider::ToolCounts {

@@ -19,11 +19,14 @@ use toolplane_records::vocabulary::{CircuitState, ProviderFault, ProviderState};
 use toolplane_store::MemoryStore;
 use toolplane_wait::pause;
 
+use super::Gate;
 use super::look::{Fault, Said};
 use super::looks::{Clock, Discover, Looks};
 use crate::memory::Memory;
 use crate::options::ProviderOptions;
+use crate::parts::Parts;
 use crate::registry::Registry;
+use crate::retention::Uses;
 
 /// What a provider does when it is asked.
 #[derive(Clone, Debug)]
@@ -107,7 +110,7 @@ pub(super) fn provider(tenant: &str, id: &str, every_s: Option<u64>) -> Provider
 }
 
 struct Bed {
-    registry: Registry,
+    parts: Parts,
     script: Arc<Script>,
     stop: CancellationToken,
 }
@@ -116,8 +119,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Bed {
     async fn start() -> Self {
-        let registry =
-            Registry::open(Arc::new(MemoryStore::new()), Duration::from_millis(500), Memory::default()).await.unwrap();
+        let (store, memory) = (Arc::new(MemoryStore::new()), Memory::default());
+        let registry = Registry::open(store.clone(), Duration::from_millis(500), memory.clone()).await.unwrap();
+        let parts = Parts::new(registry.clone(), &memory, &Uses::new(store, None));
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();
@@ -125,20 +129,25 @@ impl Bed {
         });
         let script = Arc::new(Script::default());
         let options = ProviderOptions { at_once: 4, of_one_tenant: 2, patience: PATIENCE, ..Default::default() };
-        let looks = Looks::by(clock, registry.clone(), script.clone(), options);
+        let looks = Looks::new(clock, parts.providers.clone(), parts.hidden.clone(), script.clone(), options);
         let stop = CancellationToken::new();
         tokio::spawn(looks.rounds(stop.clone()));
-        Self { registry, script, stop }
+        Self { parts, script, stop }
     }
 
     async fn put(&self, tenant: &str, id: &str, every_s: Option<u64>) {
         let provider = provider(tenant, id, every_s);
-        self.registry.put_provider(provider, "ann".to_owned(), false).await.unwrap();
+        self.parts.providers.put(provider, "ann".to_owned(), false).await.unwrap();
+    }
+
+    fn gate(&self) -> Gate {
+        let Parts { registry, providers, credentials, denied, .. } = self.parts.clone();
+        Gate::new(registry, providers, credentials, denied)
     }
 
     fn held(&self, tenant: &str, id: &str) -> Arc<super::Held> {
         let (tenant, id) = (TenantId::from_trusted(tenant), ProviderId::from_trusted(id));
-        self.registry.0.memory.shelf.get(&tenant, &id).unwrap()
+        self.parts.providers.shelf().get(&tenant, &id).unwrap()
     }
 
     async fn pass(&self, seconds: u64) {
@@ -167,8 +176,8 @@ async fn one_that_is_away_keeps_its_tools_and_is_asked_less_and_less() {
     let tries = bed.script.times("git");
     assert!((8..=25).contains(&tries), "waits grow: {tries} tries in an hour");
     let tenant = TenantId::unauthenticated();
-    let entry = bed.registry.tool_named(&tenant, "git.status").unwrap();
-    let error = bed.registry.obstacle(&tenant, &entry, now(&held)).unwrap();
+    let entry = bed.parts.registry.tool_named(&tenant, "git.status").unwrap();
+    let error = bed.gate().obstacle(&tenant, &entry, now(&held)).unwrap();
     assert_eq!(error.error_code, "provider.away");
 
     bed.script.tell("git", Does::Says(vec!["status", "log"]));
@@ -221,22 +230,22 @@ async fn one_that_says_it_has_nothing_is_asked_twice_before_it_is_believed() {
 async fn a_document_that_no_provider_uses_is_forgotten_after_a_day() {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let bed = Bed::start().await;
-    let (registry, tenant) = (&bed.registry, TenantId::from_trusted("acme"));
+    let (documents, providers, tenant) = (&bed.parts.documents, &bed.parts.providers, TenantId::from_trusted("acme"));
     let (used, unused) = (Bytes::from_static(b"{}"), Bytes::from(vec![b' '; 1_000_000]));
-    let digest = registry.keep_document(&tenant, &used).await.unwrap();
-    let gone = registry.keep_document(&tenant, &unused).await.unwrap();
+    let digest = documents.keep(&tenant, &used).await.unwrap();
+    let gone = documents.keep(&tenant, &unused).await.unwrap();
     let source = json!({ "kind": "openapi", "document": { "from": "uploaded", "digest": digest } });
     let mut pets = serde_json::to_value(provider("acme", "pets", None)).unwrap();
     pets["source"] = source;
-    registry.put_provider(serde_json::from_value(pets).unwrap(), "ann".to_owned(), false).await.unwrap();
-    let now = registry.now().await.unwrap();
-    assert_eq!(registry.forget_unused_documents(now).await.unwrap(), 0, "it was handed in just now");
+    providers.put(serde_json::from_value(pets).unwrap(), "ann".to_owned(), false).await.unwrap();
+    let now = bed.parts.registry.now().await.unwrap();
+    assert_eq!(documents.forget_unused(now).await.unwrap(), 0, "it was handed in just now");
     let later = now.plus_millis(DAY_MS + 1);
-    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 1);
-    assert!(registry.has_document(&tenant, &digest).await.unwrap());
-    assert!(registry.document(&tenant, &gone).await.unwrap().is_err());
+    assert_eq!(documents.forget_unused(later).await.unwrap(), 1);
+    assert!(documents.has(&tenant, &digest).await.unwrap());
+    assert!(documents.read(&tenant, &gone).await.unwrap().is_err());
     let id = ProviderId::from_trusted("pets");
-    registry.remove_provider(tenant.clone(), id, "ann".to_owned(), String::new()).await.unwrap();
-    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 1, "a retired provider uses nothing");
-    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 0);
+    providers.remove(tenant.clone(), id, "ann".to_owned(), String::new()).await.unwrap();
+    assert_eq!(documents.forget_unused(later).await.unwrap(), 1, "a retired provider uses nothing");
+    assert_eq!(documents.forget_unused(later).await.unwrap(), 0);
 }

@@ -9,11 +9,11 @@ use toolplane_runtime::ApiError;
 
 use super::held::Held;
 use super::looks::Looks;
-use super::take_in::Taken;
+use super::take_in::{Taken, would_take_in};
 
 /// Providers on trial, by the names workers ask by. Known to this process alone: where there are several, a scheduler may ask another.
 #[derive(Debug, Default)]
-pub(crate) struct Trials(DashMap<(TenantId, String), Arc<Provider>>);
+pub(super) struct Trials(DashMap<(TenantId, String), Arc<Provider>>);
 
 impl Trials {
     /// The provider on trial of that name.
@@ -21,7 +21,7 @@ impl Trials {
         Some(Arc::clone(self.0.get(&(tenant.clone(), name.to_owned()))?.value()))
     }
 
-    fn begin(&self, provider: &Provider) -> Trial<'_> {
+    pub(super) fn begin(&self, provider: &Provider) -> Trial<'_> {
         let name = format!("trial-{}", uuid::Uuid::new_v4().simple());
         let key = (provider.tenant.clone(), name);
         self.0.insert(key.clone(), Arc::new(provider.clone()));
@@ -30,9 +30,16 @@ impl Trials {
 }
 
 /// A provider on trial, until this is dropped.
-struct Trial<'a> {
+pub(super) struct Trial<'a> {
     trials: &'a Trials,
     key: (TenantId, String),
+}
+
+impl Trial<'_> {
+    /// The name workers know the provider by.
+    fn name(&self) -> &str {
+        &self.key.1
+    }
 }
 
 impl Drop for Trial<'_> {
@@ -45,11 +52,11 @@ impl Looks {
     /// What `provider` would say it has, and what that would change, if it were put.
     pub(crate) async fn preview(&self, provider: Provider, status: ProviderStatus) -> Result<Taken, ApiError> {
         let _permit = self.wanted.acquire().await;
-        let before = self.registry.0.memory.shelf.get(&provider.tenant, &provider.provider_id);
+        let before = self.shelf.get(&provider.tenant, &provider.provider_id);
         let tools = before.map(|before| before.tools.clone()).unwrap_or_default();
         let held = Arc::new(Held { provider, status, version: 0, tools });
-        let trial = self.registry.0.trials.begin(&held.provider);
-        let look = self.asked(&held, &trial.key.1).await?;
-        Ok(self.registry.would_take_in(held, &look, &self.options.policy, (self.clock)().await?))
+        let trial = self.hidden.on_trial(&held.provider);
+        let look = self.asked(&held, trial.name()).await?;
+        Ok(would_take_in(&self.providers, held, &look, &self.options.policy, (self.clock)().await?))
     }
 }

@@ -7,9 +7,10 @@ use toolplane_backend::let_others_through;
 use toolplane_records::ids::{ProviderId, TenantId};
 use toolplane_runtime::ApiError;
 
+use super::Providers;
 use super::held::Held;
 use crate::error::lost;
-use crate::registry::{Registry, to_the_end};
+use crate::registry::to_the_end;
 
 /// How often it is begun anew when another process is faster.
 const ATTEMPTS: u32 = 8;
@@ -17,7 +18,7 @@ const ATTEMPTS: u32 = 8;
 /// One try to change a provider from what it is; nothing when another process was faster.
 pub(super) type Try<T> = BoxFuture<'static, Result<Option<T>, ApiError>>;
 
-impl Registry {
+impl Providers {
     /// Changes the provider of that name in its turn. `change` is given what it is now; nothing when there is none. Goes on to its end
     /// when the caller goes away.
     pub(super) async fn in_turn<T: Send + 'static>(
@@ -26,12 +27,12 @@ impl Registry {
         id: &ProviderId,
         change: impl Fn(Option<Arc<Held>>) -> Try<T> + Send + Sync + 'static,
     ) -> Result<T, ApiError> {
-        let (registry, tenant, id) = (self.clone(), tenant.clone(), id.clone());
+        let (shelf, tenant, id) = (Arc::clone(&self.shelf), tenant.clone(), id.clone());
         to_the_end(async move {
-            let turn = registry.0.memory.shelf.turn(&tenant, &id);
+            let turn = shelf.turn(&tenant, &id);
             let _turn = turn.lock().await;
             for tries in 1..=ATTEMPTS {
-                if let Some(made) = change(registry.0.memory.shelf.get(&tenant, &id)).await? {
+                if let Some(made) = change(shelf.get(&tenant, &id)).await? {
                     return Ok(made);
                 }
                 let_others_through(tries).await;

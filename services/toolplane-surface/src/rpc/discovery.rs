@@ -166,7 +166,7 @@ fn orphaned(gone: &ApiError) -> v1::ResolveToolResponse {
 
 /// The tool by which the platform asks a provider what it has. Told to processes of the cluster alone, each time anew.
 fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolResponse {
-    let resolution = match api.parts.registry.hidden_tool(tenant, name) {
+    let resolution = match api.parts.hidden.tool(tenant, name) {
         Some((registration, revision)) => Resolution::Resolved(v1::ResolvedTool {
             registration: Some(declarations::message(&registration)),
             digest: registration.digest().to_string(),

@@ -42,7 +42,7 @@ pub(super) async fn put(
         return Err(ApiError::invalid_argument("provider.file", rule));
     }
     let by = caller.doer(&request.by).to_owned();
-    let (provider, status, putting) = api.parts.registry.put_provider(provider, by, request.dry_run).await?;
+    let (provider, status, putting) = api.parts.providers.put(provider, by, request.dry_run).await?;
     let mut preview = None;
     if request.dry_run && request.preview {
         let taken = api.looks.preview(provider.clone(), status.clone()).await?;
@@ -73,7 +73,7 @@ pub(super) async fn upload(
     if document.is_empty() {
         return Err(ApiError::invalid_argument("data", "is required").into());
     }
-    let digest = api.parts.registry.keep_document(&tenant, &document).await?;
+    let digest = api.parts.documents.keep(&tenant, &document).await?;
     Ok(v1::UploadDocumentResponse { digest: digest.to_string(), size_bytes: document.len() as u64 })
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn get(
 ) -> Result<v1::GetProviderResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
     let id = provider_id(&request.get_ref().provider_id)?;
-    let held = api.parts.registry.0.memory.shelf.get(&tenant, &id);
+    let held = api.parts.providers.shelf().get(&tenant, &id);
     let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
     Ok(encode::provider(&held, api.parts.registry.now().await?))
 }
@@ -98,7 +98,7 @@ pub(super) async fn list(
     let scope = ("ListProviders", &tenant, request.include_retired);
     let after = page::position(&scope, &request.page_token)?;
     let now = api.parts.registry.now().await?;
-    let mut all = api.parts.registry.0.memory.shelf.of(&tenant);
+    let mut all = api.parts.providers.shelf().of(&tenant);
     all.retain(|held| {
         let is_later = after.as_deref().is_none_or(|after| held.provider.provider_id.as_str() > after);
         is_later && (request.include_retired || !held.is_retired())
@@ -119,7 +119,7 @@ pub(super) async fn remove(
     bounded("reason", &request.reason)?;
     bounded("by", &request.by)?;
     let (id, by) = (provider_id(&request.provider_id)?, caller.doer(&request.by).to_owned());
-    let held = api.parts.registry.remove_provider(caller.tenant.clone(), id, by, request.reason).await?;
+    let held = api.parts.providers.remove(caller.tenant.clone(), id, by, request.reason).await?;
     Ok(v1::RemoveProviderResponse { provider: Some((&held.provider).into()), status: Some((&held.status).into()) })
 }
 

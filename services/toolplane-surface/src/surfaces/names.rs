@@ -15,7 +15,7 @@ pub(crate) use called::Called;
 use super::Surfaces;
 use super::meant::{Meaning, Refusal, RefusalKind, chosen, meaning, meaning_at, suggest};
 use crate::cache::Held;
-use crate::providers::Passage;
+use crate::providers::{Gate, Passage};
 use crate::registry::Registry;
 use crate::view::View;
 
@@ -80,11 +80,13 @@ impl Loaded {
 pub(crate) struct Names {
     registry: Registry,
     surfaces: Surfaces,
+    /// What else keeps a tool from being called.
+    gate: Gate,
 }
 
 impl Names {
-    pub(crate) fn new(registry: Registry, surfaces: Surfaces) -> Self {
-        Self { registry, surfaces }
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces, gate: Gate) -> Self {
+        Self { registry, surfaces, gate }
     }
 
     /// What `name` means to a caller that goes by what is `known`, or by what the surface loaded; with the revisions of the
@@ -130,7 +132,7 @@ impl Names {
     /// What a name means when providers have had their say, and whether that holds for one call alone.
     async fn passed(&self, tenant: &TenantId, name: &str, meaning: Meaning) -> Result<(Meaning, bool), ApiError> {
         match meaning {
-            Meaning::Callable(entry, tool) => Ok(match self.registry.passage(tenant, &entry).await? {
+            Meaning::Callable(entry, tool) => Ok(match self.gate.passage(tenant, &entry).await? {
                 Passage::Open => (Meaning::Callable(entry, tool), false),
                 Passage::Once => (Meaning::Callable(entry, tool), true),
                 Passage::Shut(error) => {
@@ -139,13 +141,12 @@ impl Names {
             }),
             Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => {
                 let waiting =
-                    self.registry.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
+                    self.gate.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
                 Ok((Meaning::Refused(waiting.unwrap_or(refusal)), false))
             }
             Meaning::Refused(refusal) if matches!(refusal.kind, RefusalKind::NotLoaded | RefusalKind::Changed) => {
                 // To load it, which would have to be done first, is refused as well.
-                let denied =
-                    refusal.tool_id.as_ref().and_then(|id| Some((id.clone(), self.registry.denial(tenant, id)?)));
+                let denied = refusal.tool_id.as_ref().and_then(|id| Some((id.clone(), self.gate.denial(tenant, id)?)));
                 let denied = denied.map(|(tool_id, error)| Refusal::of_obstacle(tool_id, error));
                 Ok((Meaning::Refused(denied.unwrap_or(refusal)), false))
             }
@@ -177,16 +178,14 @@ impl Names {
         for (name, meaning) in &mut loaded.meanings {
             let shut = match &*meaning {
                 Meaning::Callable(entry, _) => {
-                    self.registry.obstacle(tenant, entry, now).map(|error| (entry.tool_id().clone(), error))
+                    self.gate.obstacle(tenant, entry, now).map(|error| (entry.tool_id().clone(), error))
                 }
                 Meaning::Refused(refusal) if matches!(refusal.kind, RefusalKind::NotLoaded | RefusalKind::Changed) => {
                     let catalog = owner.catalog.read();
                     let entry = refusal.tool_id.as_ref().and_then(|id| catalog.get(id));
-                    entry.and_then(|entry| Some((entry.tool_id().clone(), self.registry.obstacle(tenant, entry, now)?)))
+                    entry.and_then(|entry| Some((entry.tool_id().clone(), self.gate.obstacle(tenant, entry, now)?)))
                 }
-                Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => {
-                    self.registry.waiting(tenant, name)
-                }
+                Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => self.gate.waiting(tenant, name),
                 Meaning::Refused(_) => None,
             };
             if let Some((tool_id, error)) = shut {
@@ -199,7 +198,7 @@ impl Names {
     /// Those of `names` that no provider keeps from being called.
     pub(super) fn open(&self, tenant: &TenantId, catalog: &Catalog, names: &[String], now: Timestamp) -> Vec<String> {
         let is_open = |name: &&String| match catalog.find(name) {
-            Lookup::One(entry) => self.registry.obstacle(tenant, entry, now).is_none(),
+            Lookup::One(entry) => self.gate.obstacle(tenant, entry, now).is_none(),
             Lookup::Ambiguous(_) | Lookup::Unknown => true,
         };
         names.iter().filter(is_open).cloned().collect()

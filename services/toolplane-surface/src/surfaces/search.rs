@@ -10,6 +10,7 @@ use toolplane_runtime::ApiError;
 use super::found::Find;
 use super::{Finds, Surfaces};
 use crate::events::facts;
+use crate::providers::Gate;
 use crate::registry::Registry;
 
 /// Searching surfaces. Cheap to clone.
@@ -18,11 +19,13 @@ pub(crate) struct Search {
     registry: Registry,
     surfaces: Surfaces,
     finds: Finds,
+    /// Marks what cannot be called now.
+    gate: Gate,
 }
 
 impl Search {
-    pub(crate) fn new(registry: Registry, surfaces: Surfaces, finds: Finds) -> Self {
-        Self { registry, surfaces, finds }
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces, finds: Finds, gate: Gate) -> Self {
+        Self { registry, surfaces, finds, gate }
     }
 
     /// Searches a surface.
@@ -45,7 +48,7 @@ impl Search {
         };
         let answer = search(&seen, &index, question);
         let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;
-        self.registry.mark_search(tenant, &mut result, now);
+        self.gate.mark_search(tenant, &mut result, now);
         Ok(Answer { result, next })
     }
 

@@ -13,6 +13,7 @@ use toolplane_runtime::ApiError;
 pub(crate) use offered::{LeftOut, Offered};
 
 use super::Surfaces;
+use crate::providers::Gate;
 use crate::registry::Registry;
 
 /// A surface as it is now, with some of its tools.
@@ -31,11 +32,13 @@ pub(crate) struct Told {
 pub(crate) struct Shown {
     registry: Registry,
     surfaces: Surfaces,
+    /// Marks what cannot be called now.
+    gate: Gate,
 }
 
 impl Shown {
-    pub(crate) fn new(registry: Registry, surfaces: Surfaces) -> Self {
-        Self { registry, surfaces }
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces, gate: Gate) -> Self {
+        Self { registry, surfaces, gate }
     }
 
     /// The surface as it is now, with its tools behind `after` as long as `fits` says so of each.
@@ -52,7 +55,7 @@ impl Shown {
             SurfaceTool::Deferred(tool) => Some(tool),
             _ => None,
         });
-        self.registry.mark(tenant, refs, now);
+        self.gate.mark(tenant, refs, now);
         Ok(told)
     }
 

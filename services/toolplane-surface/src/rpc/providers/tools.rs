@@ -38,7 +38,7 @@ pub(in crate::rpc) fn tools(
         .map_err(of_field)?;
     let scope = ("ListProvidedTools", &tenant, &id, &request.states);
     let after = page::position(&scope, &request.page_token)?;
-    let held = api.parts.registry.0.memory.shelf.get(&tenant, &id);
+    let held = api.parts.providers.shelf().get(&tenant, &id);
     let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
     let is_wanted = |tool_id: &ToolId, state: Option<ReviewState>| {
         let is_later = after.as_deref().is_none_or(|after| tool_id.as_str() > after);
@@ -72,7 +72,7 @@ pub(in crate::rpc) fn show(
     let tool_id: ToolId = field::id("tool_id", &request.get_ref().tool_id).map_err(of_field)?;
     let missing = || ApiError::not_found("tool", tool_id.as_str());
     let (id, _) = of_tool_id(&tool_id).ok_or_else(missing)?;
-    let held = api.parts.registry.0.memory.shelf.get(&tenant, &id).ok_or_else(missing)?;
+    let held = api.parts.providers.shelf().get(&tenant, &id).ok_or_else(missing)?;
     let tool = held.tools.get(&tool_id).ok_or_else(missing)?;
     let (definition, approved) = {
         let owner = api.parts.registry.tenant(&tenant);
@@ -134,7 +134,7 @@ pub(in crate::rpc) async fn review(
     let by = caller.doer(&request.by).to_owned();
     let at = api.parts.registry.now().await?;
     let answer = Answer { approves: request.approve, by, comment: request.comment, at };
-    let reviewed = api.parts.registry.review(&caller.tenant, &id, wanted, answer).await?;
+    let reviewed = api.parts.providers.review(&caller.tenant, &id, wanted, answer).await?;
     let outcomes = request.tools.into_iter().zip(reviewed).map(|(tool, reviewed)| match reviewed {
         Reviewed::Counts(record) => v1::ReviewOutcome {
             tool_id: tool.tool_id,

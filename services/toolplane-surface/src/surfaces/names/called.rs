@@ -53,13 +53,13 @@ impl Names {
         for (called, (name, _)) in found.iter_mut().zip(names) {
             match called {
                 Called::Tool(entry) => {
-                    if let Some(error) = self.registry.obstacle(tenant, entry, now) {
+                    if let Some(error) = self.gate.obstacle(tenant, entry, now) {
                         *called =
                             Called::Refused(Box::new(Refusal::of_obstacle(entry.tool_id().clone(), error)), Vec::new());
                     }
                 }
                 Called::Refused(refusal, aliases) if refusal.kind == RefusalKind::Unknown => {
-                    match self.registry.waiting(tenant, name) {
+                    match self.gate.waiting(tenant, name) {
                         Some((tool_id, error)) => **refusal = Refusal::of_obstacle(tool_id, error),
                         None => {
                             refusal.similar = similar_in(view.indexed(), &similar, name, &mut effort);
