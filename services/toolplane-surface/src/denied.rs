@@ -20,7 +20,7 @@ use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::vocabulary::Behavior;
 use toolplane_runtime::client::Peer;
 
-use crate::registry::Registry;
+use crate::registry::Tenants;
 
 /// How long after a break the rules are followed again.
 const REOPEN: Duration = Duration::from_secs(1);
@@ -110,17 +110,17 @@ impl TenantDenials {
 #[derive(Clone, Debug)]
 pub(crate) struct Denied {
     /// Whose tools are judged.
-    registry: Registry,
+    tenants: Tenants,
 }
 
 impl Denied {
-    pub(crate) fn new(registry: Registry) -> Self {
-        Self { registry }
+    pub(crate) fn new(tenants: Tenants) -> Self {
+        Self { tenants }
     }
 
     /// Why no call of the tool is let through.
     pub(crate) fn denial(&self, tenant: &TenantId, id: &ToolId) -> Option<ToolError> {
-        let why = self.registry.tenant(tenant).denied().get(id)?.clone();
+        let why = self.tenants.get(tenant).denied().get(id)?.clone();
         let error = ToolError::of(codes::PERMISSION_DENIED_BY_RULE, why);
         Some(ToolError { side_effects: Some("none".to_owned()), ..error })
     }
@@ -150,13 +150,13 @@ impl Denied {
 
     /// Takes in which tools nobody may call.
     async fn know(&self, told: Vec<v1::DeniedTools>) {
-        if !self.registry.denials().know(told) {
+        if !self.tenants.denials().know(told) {
             return;
         }
-        let registry = self.registry.clone();
+        let tenants = self.tenants.clone();
         // All tools are gone through, away from the threads that serve calls.
         let looked = tokio::task::spawn_blocking(move || {
-            registry.tenants().into_iter().map(|(_, tenant)| tenant.look_for_denied()).sum::<usize>()
+            tenants.all().into_iter().map(|(_, tenant)| tenant.look_for_denied()).sum::<usize>()
         });
         let count = looked.await.unwrap_or_default();
         tracing::info!(count, "the rules deny other tools than before");

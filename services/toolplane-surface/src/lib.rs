@@ -23,7 +23,6 @@ mod error;
 mod events;
 #[cfg(test)]
 mod fakes;
-mod follow;
 mod forget;
 mod keys;
 mod learning;
@@ -42,7 +41,6 @@ mod surfaces;
 pub mod sync;
 mod synonyms;
 mod takeover;
-mod tools;
 mod view;
 
 pub use error::SurfaceError;

@@ -35,7 +35,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Makes the parts around a registry and what is in memory beside it.
     pub(crate) fn new(registry: Registry, memory: &Memory, uses: &Uses) -> Self {
-        let denied = Denied::new(registry.clone());
+        let denied = Denied::new(registry.tenants().clone());
         let credentials = WorkerCredentials::new(Arc::clone(&memory.shelf));
         let documents = Documents::new(registry.clone(), Arc::clone(&memory.shelf));
         let hidden = HiddenTools::new(Arc::clone(&memory.shelf));

@@ -55,9 +55,14 @@ pub(crate) use take_in::Taken;
 
 use std::sync::Arc;
 
+use toolplane_catalog::Registration;
 use toolplane_providers::Known;
+use toolplane_records::ids::TenantId;
+use toolplane_runtime::ApiError;
 
-use crate::registry::Registry;
+use enter::Entered;
+
+use crate::registry::{Registry, Tenant};
 
 /// Providers: putting them, taking them out of use, changing what is known of their tools. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -78,9 +83,18 @@ impl Providers {
         &self.shelf
     }
 
+    /// The tenant of a provider, with the tools that may be called.
+    fn owner(&self, held: &Held) -> Arc<Tenant> {
+        self.registry.tenant(&held.provider.tenant)
+    }
+
+    /// Enters approved tools into the catalogue, each as far as it can be. Answered when schedulers know.
+    async fn enter(&self, tenant: &TenantId, tools: Vec<Arc<Registration>>) -> Result<Entered, ApiError> {
+        enter::enter(&self.registry, tenant, tools).await
+    }
+
     /// What is known of the tools of a provider.
     fn known(&self, held: &Held) -> Known {
-        let owner = self.registry.tenant(&held.provider.tenant);
-        held.known(&owner.catalog.read())
+        held.known(&self.owner(held).catalog.read())
     }
 }

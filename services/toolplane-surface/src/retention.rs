@@ -120,24 +120,27 @@ impl Uses {
 }
 
 /// Deletes the surfaces that nobody uses.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Retention {
+    store: Arc<dyn Store>,
+    /// After how long; never where absent.
+    unused_after: Option<Duration>,
     uses: Uses,
     surfaces: Surfaces,
 }
 
 impl Retention {
-    pub(crate) fn new(uses: Uses, surfaces: Surfaces) -> Self {
-        Self { uses, surfaces }
+    pub(crate) fn new(store: Arc<dyn Store>, unused_after: Option<Duration>, uses: Uses, surfaces: Surfaces) -> Self {
+        Self { store, unused_after, uses, surfaces }
     }
 
     /// Deletes what nobody used for so long, a bounded number at a time, until `stop`.
     pub(crate) async fn follow(self, stop: CancellationToken) {
-        let Some(after) = self.uses.unused_after else { return };
+        let Some(after) = self.unused_after else { return };
         let (mut behind, mut pause): (Option<String>, _) = (None, PAGE_EVERY);
         while stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
             pause = PAGE_EVERY;
-            let Ok(now) = self.uses.store.now().await else { continue };
+            let Ok(now) = self.store.now().await else { continue };
             match self.delete_behind(behind.as_deref(), after, now).await {
                 Ok(next) => behind = next,
                 Err(error) => tracing::warn!(%error, "surfaces that nobody uses cannot be looked for now"),
@@ -155,10 +158,10 @@ impl Retention {
         after: Duration,
         now: Timestamp,
     ) -> Result<Option<String>, ApiError> {
-        let page = self.uses.store.keys(Family::Surface, behind, PAGE).await.map_err(of_store)?;
+        let page = self.store.keys(Family::Surface, behind, PAGE).await.map_err(of_store)?;
         for (key, stored) in &page {
             let Some((tenant, id)) = keys::of_surface(key) else { continue };
-            let found = self.uses.store.get(&keys::surface_use(&tenant, &id)).await.map_err(of_store)?;
+            let found = self.store.get(&keys::surface_use(&tenant, &id)).await.map_err(of_store)?;
             match found {
                 // Earlier versions noted nothing: it counts from here.
                 None => {
@@ -198,6 +201,7 @@ mod tests {
     /// A process.
     struct Bed {
         parts: Parts,
+        uses: Uses,
         retention: Retention,
     }
 
@@ -205,10 +209,10 @@ mod tests {
         async fn open(store: Arc<MemoryStore>) -> Self {
             let memory = Memory::default();
             let registry = Registry::open(store.clone(), Duration::from_millis(500), memory.clone()).await.unwrap();
-            let uses = Uses::new(store, Some(AFTER));
+            let uses = Uses::new(store.clone(), Some(AFTER));
             let parts = Parts::new(registry, &memory, &uses);
-            let retention = Retention::new(uses, parts.surfaces.clone());
-            Self { parts, retention }
+            let retention = Retention::new(store, Some(AFTER), uses.clone(), parts.surfaces.clone());
+            Self { parts, uses, retention }
         }
     }
 
@@ -252,7 +256,7 @@ mod tests {
         assert_eq!(one.retention.delete_behind(next.as_deref(), AFTER, later(now, 91)).await.unwrap(), None);
         assert!(matches!(one.parts.surfaces.held(&tenant, &id).await, Err(ApiError::NotFound { .. })));
         // A process that hears of it too late leaves nothing behind.
-        assert!(!other.retention.uses.write(&tenant, &id, 1, later(now, 92)).await.unwrap());
+        assert!(!other.uses.write(&tenant, &id, 1, later(now, 92)).await.unwrap());
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
     }
 
@@ -285,7 +289,7 @@ mod tests {
         let id = make(&one, &tenant).await;
         // This process has just read that nobody used it for long; then another one notes a use.
         let note = one.parts.registry.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().unwrap();
-        assert!(other.retention.uses.write(&tenant, &id, 1, later(now, 90)).await.unwrap());
+        assert!(other.uses.write(&tenant, &id, 1, later(now, 90)).await.unwrap());
         assert!(!one.parts.surfaces.delete_used_at(tenant.clone(), id.clone(), note.version).await.unwrap());
         one.retention.delete_behind(None, AFTER, later(now, 91)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));

@@ -78,12 +78,13 @@ impl SurfaceRole {
         let memory = Memory::new(thesauri, learning.clone());
         let registry = Registry::open(Arc::clone(&store), options.sync_patience, memory.clone()).await?;
         registry.join().await?;
-        let uses = Uses::new(store, options.unused_after);
+        let uses = Uses::new(Arc::clone(&store), options.unused_after);
         let parts = Parts::new(registry.clone(), &memory, &uses);
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
         tasks.spawn("logs of surfaces", parts.finds.clone().write(stop.clone()));
-        tasks.spawn("unused surfaces", Retention::new(uses, parts.surfaces.clone()).follow(stop.clone()));
+        let retention = Retention::new(store, options.unused_after, uses, parts.surfaces.clone());
+        tasks.spawn("unused surfaces", retention.follow(stop.clone()));
         tool_files.register(&registry).await?;
         let (failed, stopping) = (backend.failed(), stop.clone());
         tasks.spawn_fallible("surface store", async move {

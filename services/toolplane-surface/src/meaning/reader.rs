@@ -91,7 +91,7 @@ impl Meaning {
 
     /// Adds the tools that have changed since it was last looked.
     fn gather(&self, registry: &Registry, waiting: &mut Waiting) {
-        for (tenant, owner) in registry.tenants() {
+        for (tenant, owner) in registry.tenants().all() {
             let fresh: Vec<ToolId> = match owner.take_unread() {
                 Some(some) => some.into_iter().collect(),
                 None => {

@@ -15,7 +15,6 @@ use toolplane_runtime::ApiError;
 
 use super::Providers;
 use super::change::{Change, PutTool, ToolChange};
-use super::enter::enter;
 use super::held::Held;
 use super::turn::there;
 use crate::events::facts;
@@ -53,7 +52,7 @@ impl Providers {
         answer: &Answer,
     ) -> Result<Option<Vec<Reviewed>>, ApiError> {
         let tenant = &held.provider.tenant;
-        let owner = self.registry.tenant(tenant);
+        let owner = self.owner(held);
         let (answered, definitions) = {
             let catalog = owner.catalog.read();
             let answered = answer_all(&held.known(&catalog), wanted, answer);
@@ -64,7 +63,7 @@ impl Providers {
         };
         let approved = answered.iter().flatten().filter(|record| record.state == ReviewState::Approved);
         let entering = approved.filter_map(|record| definitions.get(&record.tool_id).cloned()).collect();
-        let entered = enter(&self.registry, tenant, entering).await?;
+        let entered = self.enter(tenant, entering).await?;
         let mut reviewed = Vec::with_capacity(answered.len());
         let mut changes: BTreeMap<ToolId, ToolChange> = BTreeMap::new();
         for (wanted, outcome) in wanted.iter().zip(answered) {

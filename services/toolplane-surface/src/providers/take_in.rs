@@ -18,7 +18,7 @@ use toolplane_runtime::ApiError;
 
 use super::Providers;
 use super::change::{Change, PutTool, ToolChange};
-use super::enter::{Entered, enter};
+use super::enter::Entered;
 use super::held::Held;
 use super::look::{Look, ServerSaid};
 use super::turn::{Try, there};
@@ -136,7 +136,7 @@ impl Taking<'_> {
     async fn enter(&self, listing: &Listing, records: &BTreeMap<ToolId, ProvidedTool>) -> Result<Entered, ApiError> {
         let mut wanted: Vec<Arc<Registration>> = Vec::new();
         {
-            let owner = self.providers.registry.tenant(&self.held.provider.tenant);
+            let owner = self.providers.owner(&self.held);
             let catalog = owner.catalog.read();
             let approved = |tool_id: &ToolId| {
                 let after = records.get(tool_id);
@@ -163,7 +163,7 @@ impl Taking<'_> {
                 }
             }
         }
-        enter(&self.providers.registry, &self.held.provider.tenant, wanted).await
+        self.providers.enter(&self.held.provider.tenant, wanted).await
     }
 
     fn tool_changes(

@@ -15,7 +15,7 @@ use super::api::SurfaceApi;
 use super::encode;
 use crate::declarations;
 use crate::error::of_field;
-use crate::tools::ToolFilter;
+use crate::registry::ToolFilter;
 use toolplane_runtime::{Caller, page};
 
 /// Most tools of one request.

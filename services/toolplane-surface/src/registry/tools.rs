@@ -14,13 +14,13 @@ use toolplane_records::vocabulary::{EventClass, ToolLifecycle};
 use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, Write};
 
+use super::follow::behind;
+use super::{Registry, Tenant, to_the_end};
 use crate::changes::{Head, Made};
 use crate::error::{lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
-use crate::follow::behind;
 use crate::keys;
 use crate::records::StoredTool;
-use crate::registry::{Registry, Tenant, to_the_end};
 use crate::sync::Subject;
 
 /// How often a change is planned anew when others get in between.

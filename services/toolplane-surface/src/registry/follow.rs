@@ -20,11 +20,11 @@ use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::health::Need;
 
+use super::Registry;
 use crate::changes::{Head, RENEW};
 use crate::error::SurfaceError;
 use crate::keys;
 use crate::records::StoredTool;
-use crate::registry::Registry;
 use crate::sync::Subject;
 
 /// How many changed tools are read at once.
@@ -68,7 +68,7 @@ impl Registry {
     }
 
     /// Takes in every change that was durable when this was called.
-    pub(crate) async fn catch_up(&self) -> Result<(), SurfaceError> {
+    pub(super) async fn catch_up(&self) -> Result<(), SurfaceError> {
         let asked = Instant::now();
         let mut taken_in = self.0.taking_in.lock().await;
         // Another task has done it meanwhile.
@@ -285,7 +285,7 @@ impl Registry {
 }
 
 /// Why what is in memory cannot be brought up to date, for the caller.
-pub(crate) fn behind(error: SurfaceError) -> ApiError {
+pub(super) fn behind(error: SurfaceError) -> ApiError {
     match error {
         SurfaceError::Store(error) => crate::error::of_store(error),
         error => {
