@@ -8,8 +8,8 @@ use crate::learning::Learning;
 use crate::memory::Memory;
 use crate::providers::{Documents, Gate, HiddenTools, Providers, WorkerCredentials};
 use crate::registry::Registry;
-use crate::retention::Uses;
-use crate::surfaces::{Edits, Finds, Names, Search, Shown, Surfaces, Watches};
+use crate::retention::UseNotes;
+use crate::surfaces::{Edits, Finds, Showing, SurfaceNames, SurfaceSearch, Surfaces, Watches};
 use crate::synonyms::Books;
 
 /// The parts of the role, for those who answer and for its background work. No part holds this. Cheap to clone.
@@ -22,10 +22,10 @@ pub(crate) struct Parts {
     pub(crate) hidden: HiddenTools,
     pub(crate) providers: Providers,
     pub(crate) surfaces: Surfaces,
-    pub(crate) shown: Shown,
-    pub(crate) names: Names,
+    pub(crate) shown: Showing,
+    pub(crate) names: SurfaceNames,
     pub(crate) finds: Finds,
-    pub(crate) search: Search,
+    pub(crate) search: SurfaceSearch,
     pub(crate) edits: Edits,
     pub(crate) watches: Watches,
     pub(crate) books: Books,
@@ -34,7 +34,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Makes the parts around a registry and what is in memory beside it.
-    pub(crate) fn new(registry: Registry, memory: &Memory, uses: &Uses) -> Self {
+    pub(crate) fn new(registry: Registry, memory: &Memory, uses: &UseNotes) -> Self {
         let denied = Denied::new(registry.tenants().clone());
         let credentials = WorkerCredentials::new(Arc::clone(&memory.shelf));
         let documents = Documents::new(registry.clone(), Arc::clone(&memory.shelf));
@@ -43,10 +43,10 @@ impl Parts {
         let gate = Gate::new(registry.clone(), providers.clone(), credentials.clone(), denied.clone());
         let cache = Arc::clone(&memory.surfaces);
         let surfaces = Surfaces::new(registry.clone(), cache, uses.clone(), credentials.clone());
-        let shown = Shown::new(registry.clone(), surfaces.clone(), gate.clone());
-        let names = Names::new(registry.clone(), surfaces.clone(), gate.clone());
+        let shown = Showing::new(registry.clone(), surfaces.clone(), gate.clone());
+        let names = SurfaceNames::new(registry.clone(), surfaces.clone(), gate.clone());
         let finds = Finds::new(registry.clone(), surfaces.clone());
-        let search = Search::new(registry.clone(), surfaces.clone(), finds.clone(), gate);
+        let search = SurfaceSearch::new(registry.clone(), surfaces.clone(), finds.clone(), gate);
         let edits = Edits::new(registry.clone(), surfaces.clone(), names.clone(), finds.clone());
         let watches = Watches::new(registry.clone(), surfaces.clone(), edits.clone());
         Self {

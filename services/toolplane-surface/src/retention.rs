@@ -4,120 +4,29 @@
 //! beside the surface, so that using one writes nothing. A deletion holds only as long as that record is what it was: a process that
 //! notes a use in between keeps the surface, at any process.
 
+mod notes;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
-use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::time::Timestamp;
-use toolplane_runtime::{ApiError, tasks};
-use toolplane_store::{Commit, CommitOutcome, Expect, Family, Store, StoreError, Versioned, Write};
+use toolplane_runtime::ApiError;
+use toolplane_store::{Family, Store};
 
-use crate::cache::Held;
+pub(crate) use notes::{NOTED_EVERY, UseNotes};
+
+use notes::Used;
+
 use crate::error::of_store;
 use crate::keys;
 use crate::surfaces::Surfaces;
 
-/// How often the use of a surface is noted at most.
-pub(crate) const NOTED_EVERY: Duration = Duration::from_secs(12 * 60 * 60);
 /// How many surfaces are looked at in one go, and how long after that the next ones are.
 const PAGE: usize = 100;
 const PAGE_EVERY: Duration = Duration::from_secs(60);
 /// How long after the last surface the first one is looked at again.
 const ROUND_EVERY: Duration = Duration::from_secs(60 * 60);
-
-/// What is noted of the use of a surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Used {
-    /// When it was noted, in milliseconds.
-    at: u64,
-}
-
-impl Used {
-    /// A use that is noted at that moment, as it is stored.
-    fn stored(at: Timestamp) -> Bytes {
-        // A number is always JSON.
-        Bytes::from(serde_json::to_vec(&Self { at: keys::score(at) }).unwrap_or_default())
-    }
-
-    /// What is unreadable is a use now: the surface stays.
-    fn read(stored: &Versioned, now: Timestamp) -> Self {
-        serde_json::from_slice(&stored.bytes).unwrap_or(Self { at: keys::score(now) })
-    }
-
-    fn is_older_than(self, age: Duration, now: Timestamp) -> bool {
-        keys::score(now).saturating_sub(self.at) >= u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-/// Where the use of surfaces is noted. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Uses {
-    store: Arc<dyn Store>,
-    /// Surfaces that nobody used for so long are deleted; none where absent, and then no use is noted.
-    unused_after: Option<Duration>,
-}
-
-impl std::fmt::Debug for Uses {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Uses").field("unused_after", &self.unused_after).finish_non_exhaustive()
-    }
-}
-
-impl Uses {
-    pub(crate) fn new(store: Arc<dyn Store>, unused_after: Option<Duration>) -> Self {
-        Self { store, unused_after }
-    }
-
-    /// What is stored beside a surface that is made now.
-    pub(crate) fn of_new(&self, tenant: &TenantId, id: &SurfaceId, now: Timestamp) -> Option<Write> {
-        self.unused_after?;
-        Some(Write::Put { key: keys::surface_use(tenant, id), bytes: Used::stored(now) })
-    }
-
-    /// Notes that a surface is used, in the background, if that is due.
-    pub(crate) fn note(&self, tenant: &TenantId, held: &Arc<Held>) {
-        if self.unused_after.is_none() || !held.claim_note(NOTED_EVERY) {
-            return;
-        }
-        let (uses, tenant, held) = (self.clone(), tenant.clone(), Arc::clone(held));
-        let id = held.view().indexed().id().clone();
-        drop(tasks::spawn("use of a surface", async move {
-            let noted = match uses.store.now().await {
-                Ok(now) => uses.write(&tenant, &id, held.view().version(), now).await,
-                Err(error) => Err(error),
-            };
-            match noted {
-                Ok(true) => {}
-                // The surface was changed meanwhile, or the store is away: the next use notes it.
-                Ok(false) => held.give_note_back(),
-                Err(error) => {
-                    held.give_note_back();
-                    tracing::debug!(%error, surface = %id, "the use of a surface is noted later");
-                }
-            }
-        }));
-    }
-
-    /// Writes that the surface, as it is stored at `version`, is used now; whether that stands.
-    async fn write(&self, tenant: &TenantId, id: &SurfaceId, version: u64, now: Timestamp) -> Result<bool, StoreError> {
-        let key = keys::surface_use(tenant, id);
-        let found = self.store.get(&key).await?;
-        if found.as_ref().is_some_and(|found| !Used::read(found, now).is_older_than(NOTED_EVERY, now)) {
-            return Ok(true);
-        }
-        let known = found.map_or(Expect::Absent, |found| Expect::Version(found.version));
-        // Of a surface that is deleted meanwhile nothing is to be left.
-        let commit = Commit {
-            compare: vec![(keys::surface(tenant, id), Expect::Version(version)), (key.clone(), known)],
-            writes: vec![Write::Put { key, bytes: Used::stored(now) }],
-            ..Commit::default()
-        };
-        Ok(matches!(self.store.commit(commit).await?, CommitOutcome::Applied | CommitOutcome::Replayed))
-    }
-}
 
 /// Deletes the surfaces that nobody uses.
 #[derive(Clone)]
@@ -125,13 +34,18 @@ pub(crate) struct Retention {
     store: Arc<dyn Store>,
     /// After how long; never where absent.
     unused_after: Option<Duration>,
-    uses: Uses,
+    notes: UseNotes,
     surfaces: Surfaces,
 }
 
 impl Retention {
-    pub(crate) fn new(store: Arc<dyn Store>, unused_after: Option<Duration>, uses: Uses, surfaces: Surfaces) -> Self {
-        Self { store, unused_after, uses, surfaces }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        unused_after: Option<Duration>,
+        notes: UseNotes,
+        surfaces: Surfaces,
+    ) -> Self {
+        Self { store, unused_after, notes, surfaces }
     }
 
     /// Deletes what nobody used for so long, a bounded number at a time, until `stop`.
@@ -165,7 +79,7 @@ impl Retention {
             match found {
                 // Earlier versions noted nothing: it counts from here.
                 None => {
-                    self.uses.write(&tenant, &id, stored.version, now).await.map_err(of_store)?;
+                    self.notes.write(&tenant, &id, stored.version, now).await.map_err(of_store)?;
                 }
                 Some(found) if Used::read(&found, now).is_older_than(after, now) => {
                     match self.surfaces.delete_used_at(tenant.clone(), id.clone(), found.version).await {
@@ -186,8 +100,9 @@ impl Retention {
 #[cfg(test)]
 mod tests {
     use toolplane_catalog::SurfaceRequest;
+    use toolplane_records::ids::{SurfaceId, TenantId};
     use toolplane_records::vocabulary::SurfaceScope;
-    use toolplane_store::MemoryStore;
+    use toolplane_store::{Commit, MemoryStore, Write};
 
     use super::*;
     use crate::memory::Memory;
@@ -201,7 +116,7 @@ mod tests {
     /// A process.
     struct Bed {
         parts: Parts,
-        uses: Uses,
+        notes: UseNotes,
         retention: Retention,
     }
 
@@ -209,10 +124,10 @@ mod tests {
         async fn open(store: Arc<MemoryStore>) -> Self {
             let memory = Memory::default();
             let registry = Registry::open(store.clone(), Duration::from_millis(500), memory.clone()).await.unwrap();
-            let uses = Uses::new(store.clone(), Some(AFTER));
-            let parts = Parts::new(registry, &memory, &uses);
-            let retention = Retention::new(store, Some(AFTER), uses.clone(), parts.surfaces.clone());
-            Self { parts, uses, retention }
+            let notes = UseNotes::new(store.clone(), Some(AFTER));
+            let parts = Parts::new(registry, &memory, &notes);
+            let retention = Retention::new(store, Some(AFTER), notes.clone(), parts.surfaces.clone());
+            Self { parts, notes, retention }
         }
     }
 
@@ -256,7 +171,7 @@ mod tests {
         assert_eq!(one.retention.delete_behind(next.as_deref(), AFTER, later(now, 91)).await.unwrap(), None);
         assert!(matches!(one.parts.surfaces.held(&tenant, &id).await, Err(ApiError::NotFound { .. })));
         // A process that hears of it too late leaves nothing behind.
-        assert!(!other.uses.write(&tenant, &id, 1, later(now, 92)).await.unwrap());
+        assert!(!other.notes.write(&tenant, &id, 1, later(now, 92)).await.unwrap());
         assert_eq!(is_there(&one, &tenant, &id).await, (false, false));
     }
 
@@ -289,7 +204,7 @@ mod tests {
         let id = make(&one, &tenant).await;
         // This process has just read that nobody used it for long; then another one notes a use.
         let note = one.parts.registry.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().unwrap();
-        assert!(other.uses.write(&tenant, &id, 1, later(now, 90)).await.unwrap());
+        assert!(other.notes.write(&tenant, &id, 1, later(now, 90)).await.unwrap());
         assert!(!one.parts.surfaces.delete_used_at(tenant.clone(), id.clone(), note.version).await.unwrap());
         one.retention.delete_behind(None, AFTER, later(now, 91)).await.unwrap();
         assert_eq!(is_there(&one, &tenant, &id).await, (true, true));
@@ -305,14 +220,8 @@ mod tests {
             one.parts.registry.store().get(&keys::surface_use(&tenant, &id)).await.unwrap().map(|note| note.version)
         };
         let first = version().await;
-        assert!(
-            other
-                .retention
-                .uses
-                .write(&tenant, &id, 1, Timestamp::from_millis(now.as_millis() + 60_000))
-                .await
-                .unwrap()
-        );
+        let soon = Timestamp::from_millis(now.as_millis() + 60_000);
+        assert!(other.notes.write(&tenant, &id, 1, soon).await.unwrap());
         assert_eq!(version().await, first, "within twelve hours nothing is written");
         let gone = Commit { writes: vec![Write::Delete { key: keys::surface_use(&tenant, &id) }], ..Commit::default() };
         one.parts.registry.store().commit(gone).await.unwrap();

@@ -21,7 +21,7 @@ use crate::options::SurfaceOptions;
 use crate::parts::Parts;
 use crate::providers::{Clock, Configured, Looks, Sources, configured};
 use crate::registry::Registry;
-use crate::retention::{Retention, Uses};
+use crate::retention::{Retention, UseNotes};
 use crate::rpc::SurfaceApi;
 use crate::synonyms::Thesauri;
 use crate::{rerank, takeover};
@@ -78,7 +78,7 @@ impl SurfaceRole {
         let memory = Memory::new(thesauri, learning.clone());
         let registry = Registry::open(Arc::clone(&store), options.sync_patience, memory.clone()).await?;
         registry.join().await?;
-        let uses = Uses::new(Arc::clone(&store), options.unused_after);
+        let uses = UseNotes::new(Arc::clone(&store), options.unused_after);
         let parts = Parts::new(registry.clone(), &memory, &uses);
         let stop = tasks.shutdown().token();
         tasks.spawn("surface changes", registry.clone().follow(stop.clone()));

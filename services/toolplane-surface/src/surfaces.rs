@@ -29,9 +29,9 @@ use uuid::Uuid;
 pub(crate) use edits::Edits;
 pub(crate) use found::Finds;
 pub(crate) use meant::{Meaning, Refusal, RefusalKind};
-pub(crate) use names::{Called, Known, Loaded, Names, Resolved};
-pub(crate) use search::Search;
-pub(crate) use shown::{LeftOut, Offered, Shown, Told};
+pub(crate) use names::{Called, Known, Loaded, Resolved, SurfaceNames};
+pub(crate) use search::SurfaceSearch;
+pub(crate) use shown::{LeftOut, Offered, Showing, Told};
 pub(crate) use watch::Watches;
 
 use default::Defaults;
@@ -43,7 +43,7 @@ use crate::keys;
 use crate::providers::WorkerCredentials;
 use crate::records::Creation;
 use crate::registry::Registry;
-use crate::retention::Uses;
+use crate::retention::UseNotes;
 use crate::view::View;
 
 /// How often a change of a surface is decided anew when another process gets in between.
@@ -94,7 +94,7 @@ pub(crate) struct Surfaces {
     /// Those in memory.
     cache: Arc<Cache>,
     /// Where their use is noted.
-    uses: Uses,
+    uses: UseNotes,
     /// What keeps tools of providers from being used.
     credentials: WorkerCredentials,
     /// What callers see that name no surface.
@@ -102,7 +102,7 @@ pub(crate) struct Surfaces {
 }
 
 impl Surfaces {
-    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: Uses, credentials: WorkerCredentials) -> Self {
+    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: UseNotes, credentials: WorkerCredentials) -> Self {
         Self { registry, cache, uses, credentials, defaults: Arc::default() }
     }
 

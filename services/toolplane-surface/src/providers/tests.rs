@@ -26,7 +26,7 @@ use crate::memory::Memory;
 use crate::options::ProviderOptions;
 use crate::parts::Parts;
 use crate::registry::Registry;
-use crate::retention::Uses;
+use crate::retention::UseNotes;
 
 /// What a provider does when it is asked.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Bed {
     async fn start() -> Self {
         let (store, memory) = (Arc::new(MemoryStore::new()), Memory::default());
         let registry = Registry::open(store.clone(), Duration::from_millis(500), memory.clone()).await.unwrap();
-        let parts = Parts::new(registry.clone(), &memory, &Uses::new(store, None));
+        let parts = Parts::new(registry.clone(), &memory, &UseNotes::new(store, None));
         let (began, base) = (Instant::now(), registry.now().await.unwrap());
         let clock: Clock = Arc::new(move || {
             let passed = i64::try_from(began.elapsed().as_millis()).unwrap();

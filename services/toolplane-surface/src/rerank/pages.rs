@@ -6,7 +6,7 @@ use toolplane_records::search::SearchResult;
 use toolplane_runtime::ApiError;
 
 use super::{Begun, Ordered, Reranker};
-use crate::surfaces::Search;
+use crate::surfaces::SurfaceSearch;
 
 /// Where a page of such a list begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Reranker {
     /// The first page of a question. The service is asked for it alone: the other pages go on in the order it wanted then.
     pub(crate) async fn first(
         &self,
-        tools: &Search,
+        tools: &SurfaceSearch,
         whose: (&TenantId, &SurfaceId),
         question: &Question<'_>,
         text: &str,
@@ -62,7 +62,7 @@ impl Reranker {
 
 /// A later page, in the order the service wanted for the first one.
 pub(crate) async fn go_on(
-    tools: &Search,
+    tools: &SurfaceSearch,
     whose: (&TenantId, &SurfaceId),
     question: &Question<'_>,
     place: &Place,
@@ -83,7 +83,7 @@ pub(crate) async fn go_on(
 
 /// Fills a page with what is behind the head, when that has been told.
 async fn fill(
-    tools: &Search,
+    tools: &SurfaceSearch,
     whose: (&TenantId, &SurfaceId),
     question: &Question<'_>,
     mut result: SearchResult,

@@ -16,7 +16,7 @@ use toolplane_store::{Commit, Expect, Write};
 use super::budget::{Spent, size};
 use super::change::{Change, loading, not_extended, noting, unloading};
 use super::found::Find;
-use super::{ATTEMPTS, Finds, Loaded, Names, Surfaces};
+use super::{ATTEMPTS, Finds, Loaded, SurfaceNames, Surfaces};
 use crate::cache::Held;
 use crate::changes::Made;
 use crate::error::{lost, unreadable};
@@ -35,13 +35,13 @@ pub(crate) struct Edits {
     registry: Registry,
     surfaces: Surfaces,
     /// What names mean after a change.
-    names: Names,
+    names: SurfaceNames,
     /// What searches found, which goes into a log before a change does.
     finds: Finds,
 }
 
 impl Edits {
-    pub(crate) fn new(registry: Registry, surfaces: Surfaces, names: Names, finds: Finds) -> Self {
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces, names: SurfaceNames, finds: Finds) -> Self {
         Self { registry, surfaces, names, finds }
     }
 

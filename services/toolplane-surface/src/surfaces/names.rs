@@ -77,14 +77,14 @@ impl Loaded {
 
 /// What names mean in surfaces. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct SurfaceNames {
     registry: Registry,
     surfaces: Surfaces,
     /// What else keeps a tool from being called.
     gate: Gate,
 }
 
-impl Names {
+impl SurfaceNames {
     pub(crate) fn new(registry: Registry, surfaces: Surfaces, gate: Gate) -> Self {
         Self { registry, surfaces, gate }
     }

@@ -15,7 +15,7 @@ use crate::registry::Registry;
 
 /// Searching surfaces. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Search {
+pub(crate) struct SurfaceSearch {
     registry: Registry,
     surfaces: Surfaces,
     finds: Finds,
@@ -23,7 +23,7 @@ pub(crate) struct Search {
     gate: Gate,
 }
 
-impl Search {
+impl SurfaceSearch {
     pub(crate) fn new(registry: Registry, surfaces: Surfaces, finds: Finds, gate: Gate) -> Self {
         Self { registry, surfaces, finds, gate }
     }

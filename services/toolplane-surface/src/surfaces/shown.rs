@@ -29,14 +29,14 @@ pub(crate) struct Told {
 
 /// What surfaces show at this moment. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Showing {
     registry: Registry,
     surfaces: Surfaces,
     /// Marks what cannot be called now.
     gate: Gate,
 }
 
-impl Shown {
+impl Showing {
     pub(crate) fn new(registry: Registry, surfaces: Surfaces, gate: Gate) -> Self {
         Self { registry, surfaces, gate }
     }

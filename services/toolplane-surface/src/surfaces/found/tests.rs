@@ -9,7 +9,7 @@ use super::*;
 use crate::fakes::Deaf;
 use crate::memory::Memory;
 use crate::parts::Parts;
-use crate::retention::Uses;
+use crate::retention::UseNotes;
 use crate::surfaces::Wanted;
 
 struct House {
@@ -32,7 +32,7 @@ impl House {
         }}));
         let tenant = TenantId::unauthenticated();
         registry.register(tenant.clone(), vec![tool.unwrap()], false).await.unwrap();
-        Self { parts: Parts::new(registry, &memory, &Uses::new(store.clone(), None)), store, tenant }
+        Self { parts: Parts::new(registry, &memory, &UseNotes::new(store.clone(), None)), store, tenant }
     }
 
     async fn surface(&self) -> SurfaceId {

@@ -8,7 +8,7 @@ use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::Digest;
 use toolplane_runtime::ApiError;
 
-use super::Names;
+use super::SurfaceNames;
 use crate::surfaces::meant::{Meaning, Refusal, RefusalKind, chosen, meaning};
 
 /// What a name means that a model used.
@@ -20,7 +20,7 @@ pub(crate) enum Called {
     Refused(Box<Refusal>, Vec<String>),
 }
 
-impl Names {
+impl SurfaceNames {
     /// What names mean that a model used, each with the declaration it was shown, where that is known. A name from before a tool was given
     /// another one leads to that tool.
     pub(crate) async fn called(

@@ -7,7 +7,7 @@ use toolplane_catalog::{Resolution, resolve};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
 
-use super::Shown;
+use super::Showing;
 
 /// Tools to be offered.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ enum Place {
     Hidden,
 }
 
-impl Shown {
+impl Showing {
     /// The tools of a surface that have `names`, in that order, or all by their full names; deferred ones only where they are wanted.
     pub(crate) async fn offered(
         &self,
