@@ -51,8 +51,19 @@ pub(super) const FOLDERS: &[Folder] = &[
     rule("services/toolplane-permission/src/approvals", &["rpc"], HANDLERS),
     rule("services/toolplane-permission/src/decide", &["rpc"], HANDLERS),
     rule("services/toolplane-permission/src/rules", &["rpc"], HANDLERS),
-    rule("services/toolplane-surface/src/registry", &["rpc"], HANDLERS),
-    rule("services/toolplane-surface/src/surfaces", &["rpc"], HANDLERS),
+    // --- the parts of the surface service: each is made from the few it uses ---
+    rule(
+        "services/toolplane-surface/src/registry",
+        &["learning", "parts", "providers", "retention", "rpc", "surfaces", "synonyms"],
+        "every part stands on the registry",
+    ),
+    rule(
+        "services/toolplane-surface/src/memory",
+        &["parts", "registry", "rpc", "surfaces"],
+        "memory is asked, and asks nobody",
+    ),
+    rule("services/toolplane-surface/src/providers", &["parts", "rpc", "surfaces"], "a gate does not know who asks it"),
+    rule("services/toolplane-surface/src/surfaces", &["learning", "parts", "rerank", "rpc", "synonyms"], HANDLERS),
     // --- the parts of the scheduler: each is made from the few it uses ---
     rule(
         "services/toolplane-scheduler/src/storage",
