@@ -86,6 +86,7 @@ fn make_lowest(catalog: &Catalog) -> Outcome<IndexedSurface> {
 const COUNTING: Counting<'static> = Counting {
     size: &|entry| Amount::of_tool(20, entry.tool.registration().declaration.description.len() as u64),
     used: &|_| None,
+    shut: Shut::NOTHING,
 };
 
 /// One that loads all it can.
@@ -95,7 +96,7 @@ fn make_within(catalog: &Catalog) -> Outcome<IndexedSurface> {
     request.budget = Budget { max_tools: 200, max_schema_tokens: 3_000, max_schema_bytes: 0 };
     let made = LiveSurface::make(catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default());
     let made = made.map_err(|misnamed| format!("{misnamed:?}"))?;
-    Ok(made.loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into())
+    Ok(made.loaded_within_budget(catalog, &COUNTING).into())
 }
 
 fn measure(tools: usize) -> Outcome<()> {

@@ -73,6 +73,8 @@ impl SurfaceRole {
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
         let tool_files = ToolFiles::read(&options.declarations)?;
+        // All that is wrong in any of them is told before anything is registered.
+        tool_files.rehearse()?;
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
         let memory = Memory::new(thesauri, learning.clone());

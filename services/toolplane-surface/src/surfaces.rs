@@ -49,7 +49,7 @@ use crate::view::View;
 /// How often a change of a surface is decided anew when another process gets in between.
 const ATTEMPTS: u32 = 16;
 /// What counts in a surface that nobody has used yet.
-const COUNTING: Counting<'static> = Counting { size: &budget::size, used: &|_| None };
+const COUNTING: Counting<'static> = Counting { size: &budget::size, used: &|_| None, shut: Shut::NOTHING };
 /// The field of a request that names the surface to make another one within.
 const PARENT: &str = "parent_surface_id";
 /// How many surfaces are read at once for a list.
@@ -109,8 +109,14 @@ impl Surfaces {
     /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
     fn in_sight<T>(&self, tenant: &TenantId, look: impl FnOnce(&Catalog, Shut<'_>) -> T) -> T {
         let owner = self.registry.tenant(tenant);
-        let (catalog, denied) = (owner.catalog.read(), owner.denied());
-        look(&catalog, Shut { by_traits: &|traits| self.credentials.shut(traits), denied: &denied })
+        let catalog = owner.catalog.read();
+        self.with_shut(tenant, |shut| look(&catalog, shut))
+    }
+
+    /// What is made of what keeps the tools of a tenant from being used at this moment.
+    fn with_shut<T>(&self, tenant: &TenantId, look: impl FnOnce(Shut<'_>) -> T) -> T {
+        let denied = self.registry.tenant(tenant).denied();
+        look(Shut { by_traits: &|traits| self.credentials.shut(traits), denied: &denied })
     }
 
     /// Makes a surface, or finds the one made by the same request before.
@@ -135,7 +141,7 @@ impl Surfaces {
                 None => made,
             });
             let made = made.map(|made| {
-                let made = made.loaded_within_budget(catalog, &COUNTING, shut);
+                let made = made.loaded_within_budget(catalog, &Counting { shut, ..COUNTING });
                 let counts = made.counts(catalog, shut);
                 (IndexedSurface::from(made), counts)
             });

@@ -11,6 +11,7 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::time::Timestamp;
 
 use crate::catalog::CatalogEntry;
+use crate::surface::tools::Shut;
 
 /// Most tools that are loaded at once within a budget, whatever it allows.
 pub const MAX_LOADED: u64 = 1_000;
@@ -108,6 +109,8 @@ pub struct Counting<'a> {
     pub size: &'a dyn Fn(&CatalogEntry) -> Amount,
     /// When a tool was last used in the surface, where that is known.
     pub used: &'a dyn Fn(&ToolId) -> Option<Timestamp>,
+    /// What keeps tools from being used now: these take nothing of a budget when a surface is made, and go first later.
+    pub shut: Shut<'a>,
 }
 
 impl fmt::Debug for Counting<'_> {
@@ -119,7 +122,7 @@ impl fmt::Debug for Counting<'_> {
 impl Counting<'_> {
     /// Every tool counts as one, and no use is known.
     pub const fn tools_alone() -> Self {
-        Self { size: &|_| Amount { tools: 1, tokens: 0, bytes: 0 }, used: &|_| None }
+        Self { size: &|_| Amount { tools: 1, tokens: 0, bytes: 0 }, used: &|_| None, shut: Shut::NOTHING }
     }
 }
 
@@ -183,7 +186,7 @@ pub(super) struct Candidate<'a> {
     pub(super) used: Timestamp,
     /// It is not unloaded for others.
     pub(super) stays: bool,
-    /// It is shown; what is not is of no use to anybody, and goes first.
+    /// It is shown and can be used; what is not is of no use to anybody, and goes first.
     pub(super) shown: bool,
 }
 

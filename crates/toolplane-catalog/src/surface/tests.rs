@@ -27,7 +27,7 @@ use crate::registration::Registration;
 use crate::similar::Effort;
 
 /// A tool takes as many tokens as its description has words, and as many bytes as that has.
-const COUNTING: Counting<'static> = Counting { size: &size, used: &|_| None };
+const COUNTING: Counting<'static> = Counting { size: &size, used: &|_| None, shut: Shut::NOTHING };
 
 fn size(entry: &CatalogEntry) -> Amount {
     let told = &entry.tool.registration().declaration.description;
@@ -81,7 +81,7 @@ fn unload(surface: &Shown, catalog: &Catalog, names: &[String]) -> (Shown, Vec<T
 
 fn make(catalog: &Catalog, request: &SurfaceRequest) -> Shown {
     let made = LiveSurface::make(catalog, request, SurfaceId::from_trusted("s1"), Timestamp::from_millis(1000));
-    Shown::of(made.unwrap().loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into(), catalog)
+    Shown::of(made.unwrap().loaded_within_budget(catalog, &COUNTING).into(), catalog)
 }
 
 fn names(surface: &ToolSurface) -> (Vec<&str>, Vec<&str>) {

@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// What is kept for the lines that come next.
 const KEPT_BYTES: usize = 256 * 1024;
 /// How long the last lines may take.
-const LAST_LINES: Duration = Duration::from_secs(1);
+const LAST_LINES: Duration = Duration::from_secs(5);
 
 /// Takes lines. Clones are the same.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::{Catalog, CatalogDifference, Counting, Extension, IndexedSurface, NotExtended, load, unload};
-use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
@@ -72,15 +72,24 @@ impl Edits {
         let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
             spent.begin();
             let open = self.names.open(tenant, catalog, names, now);
-            let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
-            let made = load(before, catalog, &open, now, &counting);
+            let made = self.surfaces.with_shut(tenant, |shut| {
+                let counting = Counting { size: &size, used: &|id| uses.get(id).copied(), shut };
+                load(before, catalog, &open, now, &counting)
+            });
             spent.note(&made);
             Ok((!made.is_nothing()).then(|| loading(before, catalog, &made)))
         };
         let held = self.change(tenant, id, decide).await?;
-        held.note_uses(&self.registry.tenant(tenant).catalog.read(), names);
         let now = self.registry.now().await?;
+        self.note_uses(tenant, &held, names, now);
         Ok(spent.tell(self.names.loaded(tenant, &held, names.to_vec(), now)))
+    }
+
+    /// Takes note that tools are used in a surface; what is refused is no use.
+    fn note_uses(&self, tenant: &TenantId, held: &Held, names: &[String], now: Timestamp) {
+        let owner = self.registry.tenant(tenant);
+        let catalog = owner.catalog.read();
+        held.note_uses(&catalog, &self.names.open(tenant, &catalog, names, now));
     }
 
     /// Makes the tools behind `names` deferred, as far as they are loaded. Answered when schedulers know.
@@ -118,21 +127,26 @@ impl Edits {
             let (uses, spent) = (held.uses(edits.registry.now().await?), Spent::default());
             let decide = |before: &Arc<IndexedSurface>, catalog: &Catalog, now: Timestamp| {
                 spent.begin();
-                let counting = Counting { size: &size, used: &|id| uses.get(id).copied() };
+                let used = |id: &ToolId| uses.get(id).copied();
                 let mut change = Change { after: IndexedSurface::clone(before), told: Vec::new() };
                 if let Some(extended) = before.after_extending(catalog, &by)? {
                     let data = facts(&json!({ "revision": extended.revision(catalog), "extended": true }));
                     change = Change { after: extended, told: vec![(EventClass::SurfaceUpdated, data)] };
                 }
                 if let Some(budget) = by.budget {
-                    let made = change.after.within_other_budget(catalog, budget, &counting);
+                    let made = edits.surfaces.with_shut(&tenant, |shut| {
+                        let counting = Counting { size: &size, used: &used, shut };
+                        change.after.within_other_budget(catalog, budget, &counting)
+                    });
                     if let Some(made) = made.map_err(NotExtended::Budget)? {
                         spent.note(&made);
                         change.then(|before| loading(before, catalog, &made));
                     }
                 }
                 let open = edits.names.open(&tenant, catalog, &by.load, now);
-                let made = load(&change.after, catalog, &open, now, &counting);
+                let made = edits.surfaces.with_shut(&tenant, |shut| {
+                    load(&change.after, catalog, &open, now, &Counting { size: &size, used: &used, shut })
+                });
                 spent.note(&made);
                 if !made.is_nothing() {
                     change.then(|before| loading(before, catalog, &made));
@@ -140,8 +154,8 @@ impl Edits {
                 Ok((change.after.changes() != before.changes()).then_some(change))
             };
             let held = edits.change(&tenant, &id, decide).await?;
-            held.note_uses(&edits.registry.tenant(&tenant).catalog.read(), &by.load);
             let now = edits.registry.now().await?;
+            edits.note_uses(&tenant, &held, &by.load, now);
             let names = by.load.clone();
             let mut loaded = spent.tell(edits.names.loaded(&tenant, &held, by.load, now));
             if loaded.is_behind() {

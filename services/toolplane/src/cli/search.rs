@@ -171,9 +171,19 @@ fn reason(why: &v1::MatchReason) -> String {
     format!("{what}, in {}", why.fields.join(", "))
 }
 
+/// The text as one word of a shell.
+fn in_a_shell(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/@%+=,".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// What to do next, with the references that a surface of a narrower scope wants of whoever uses it.
 fn next_step(action: &str, surface: &str, refs: &[String]) -> String {
-    let refs: String = refs.iter().map(|one| format!(" --ref {one}")).collect();
+    let refs: String = refs.iter().map(|one| format!(" --ref {}", in_a_shell(one))).collect();
     match action {
         "load_schema_then_call" => {
             format!(
@@ -298,5 +308,14 @@ mod tests {
         check("use", 12, "sned: led here 12 times");
         check("name", 0, "its name");
         check("reranked", 0, "the reranker gave it -0.250");
+    }
+
+    #[test]
+    fn an_advised_command_is_one_for_a_shell() {
+        let advised = |one: &str| next_step("call", "s", &[one.to_owned()]);
+        assert_eq!(advised("session:a-1"), "next: `toolplane invoke NAME --surface s --ref session:a-1`");
+        assert_eq!(advised("session:a b'c"), r"next: `toolplane invoke NAME --surface s --ref 'session:a b'\''c'`");
+        assert_eq!(advised("$(x)"), "next: `toolplane invoke NAME --surface s --ref '$(x)'`");
+        assert_eq!(advised(""), "next: `toolplane invoke NAME --surface s --ref ''`");
     }
 }

@@ -60,7 +60,8 @@ impl Room<'_> {
         let loaded: Vec<Candidate<'_>> = others
             .map(|(tool_id, held)| {
                 let entry = self.catalog.get(tool_id);
-                let shown = entry.is_some_and(|entry| matches!(self.surface.place(entry), Place::Loaded));
+                let is_shown = |entry: &CatalogEntry| matches!(self.surface.place(entry), Place::Loaded);
+                let shown = entry.is_some_and(|entry| is_shown(entry) && !self.counting.shut.is_shut(entry));
                 let kept = self.surface.made.load.contains(tool_id) || entry.is_some_and(|one| one.traits.always_load);
                 let stays = self.asked.contains(tool_id) || (shown && kept);
                 Candidate { tool_id, amount: held.amount(), used: held.used, stays, shown }
@@ -87,7 +88,8 @@ impl LiveSurface {
     /// order, then those that say `always_load`, then the others that the rules load, each by id. One that does not fit is deferred, and those
     /// behind it are tried; after 100 in a row that do not fit no more are. What is shut now takes nothing of it.
     #[must_use]
-    pub fn loaded_within_budget(mut self, catalog: &Catalog, counting: &Counting<'_>, shut: Shut<'_>) -> Self {
+    pub fn loaded_within_budget(mut self, catalog: &Catalog, counting: &Counting<'_>) -> Self {
+        let shut = counting.shut;
         let Some(mut account) = self.account.take() else { return self };
         let now = self.made.created_at;
         let mut loads = Vec::new();

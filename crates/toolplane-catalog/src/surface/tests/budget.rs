@@ -75,7 +75,7 @@ fn what_nobody_may_use_takes_nothing_of_a_budget() {
     let made = |request: &SurfaceRequest, denied: &BTreeMap<ToolId, String>| {
         let (shut, at) = (Shut { denied, ..Shut::NOTHING }, Timestamp::from_millis(1000));
         let made = LiveSurface::make_within(&catalog, request, SurfaceId::from_trusted("s1"), at, None, shut).unwrap();
-        let surface = IndexedSurface::from(made.loaded_within_budget(&catalog, &COUNTING, shut));
+        let surface = IndexedSurface::from(made.loaded_within_budget(&catalog, &Counting { shut, ..COUNTING }));
         let told = surface.record(&catalog, shut);
         let budget = surface.budget(&catalog, shut).map(|used| {
             let left = used.deferred_tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>();
@@ -91,6 +91,27 @@ fn what_nobody_may_use_takes_nothing_of_a_budget() {
     let few = SurfaceRequest { defer: DeferPolicy::Auto { threshold: 3 }, ..request() };
     assert_eq!(made(&few, &nothing), (String::new(), None));
     assert_eq!(made(&few, &denied), ("a.four a.three a.two".to_owned(), None));
+}
+
+#[test]
+fn what_nobody_may_use_any_more_goes_first() {
+    let catalog = catalog(&["five", "four", "one", "three", "two"].map(|name| tool("a", name)));
+    let within = SurfaceRequest { budget: tools(2), load: strings(&["one", "two"]), ..request() };
+    let made = make(&catalog, &within);
+    assert_eq!(names(&made).0, ["a.one", "a.two"]);
+    let Lookup::One(one) = catalog.find("a.one") else { panic!("no tool") };
+    let denied = BTreeMap::from([(one.tool_id().clone(), "is denied".to_owned())]);
+    let used = |_: &ToolId| Some(Timestamp::from_millis(5000));
+    let load_four = |denied: &BTreeMap<ToolId, String>| {
+        let counting = Counting { used: &used, shut: Shut { denied, ..Shut::NOTHING }, ..COUNTING };
+        let at = Timestamp::from_millis(9000);
+        super::super::load(&made.indexed, &catalog, &strings(&["four"]), at, &counting)
+    };
+    // Both were asked for by name and stay; that holds of none that nobody may call.
+    let nobody = BTreeMap::new();
+    assert!(matches!(load_four(&nobody).outcomes[0].1, LoadOutcome::NoRoom { .. }));
+    let loading = load_four(&denied);
+    assert_eq!((gone(&loading), loading.fresh.len()), (vec!["one"], 1));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn below(
 ) -> IndexedSurface {
     let made =
         LiveSurface::make_within(catalog, request, id, Timestamp::from_millis(1000), above.cloned(), Shut::NOTHING);
-    made.unwrap().loaded_within_budget(catalog, &COUNTING, Shut::NOTHING).into()
+    made.unwrap().loaded_within_budget(catalog, &COUNTING).into()
 }
 
 fn of_spaces(spaces: &[&str]) -> SurfaceRequest {
