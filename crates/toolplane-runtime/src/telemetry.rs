@@ -139,8 +139,8 @@ fn end(metrics: Option<MetricExport>, spans: Option<FinishedSpans>, limit: Durat
 /// `role` becomes the last part of `service.name`, e.g. `scheduler`; empty for all roles in one process.
 ///
 /// Fails with [`TelemetryError::Exporter`] when they cannot be exported to the endpoint as it is written, with
-/// [`TelemetryError::Filter`] when `log.filter` is malformed, with [`TelemetryError::Log`] when the log cannot be written, and with [`TelemetryError::AlreadySet`] when this process
-/// has telemetry already.
+/// [`TelemetryError::Filter`] when `log.filter` is malformed, with [`TelemetryError::Log`] when the log cannot be written, and with
+/// [`TelemetryError::AlreadySet`] when this process has telemetry already.
 pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
     let receiver = |signal| config.otlp_endpoint.as_deref().map(|endpoint| receiver(endpoint, signal)).transpose();
