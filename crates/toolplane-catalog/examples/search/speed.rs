@@ -14,6 +14,8 @@ use crate::{ask, entry, growth, made, write};
 
 const QUESTIONS: usize = 2_000;
 const LIMIT: usize = 10;
+/// Clients that ask at once.
+const CLIENTS: usize = 16;
 
 /// Measures with each number of tools, and writes the rows to `out`.
 pub(crate) fn run(out: &str, sizes: &[&str]) {
@@ -61,6 +63,7 @@ fn measure(tools: usize, rows: &mut Vec<Value>) {
     let run = |question: &String| drop(ask(&snapshot, &thesaurus, question, LIMIT, None));
     questions.iter().take(200).for_each(run);
     tell(rows, "query", tools, &mut timed(&questions, run), Some(bytes));
+    at_once(tools, &questions, run, rows);
     drop(snapshot);
     let names = names(&entries);
     let wrong: Vec<String> = (0..QUESTIONS).map(|number| made::wrong_name(number, tools)).collect();
@@ -73,6 +76,35 @@ fn measure(tools: usize, rows: &mut Vec<Value>) {
     drop(plain);
     #[cfg(feature = "tantivy")]
     measure_tantivy(&texts, &questions, rows);
+}
+
+/// The same questions from many clients at once: how many are answered per second, beside one client alone.
+fn at_once(tools: usize, questions: &[String], run: impl Fn(&String) + Sync, rows: &mut Vec<Value>) {
+    let began = Instant::now();
+    questions.iter().for_each(&run);
+    let alone = questions.len() as f64 / began.elapsed().as_secs_f64();
+    let took = Instant::now();
+    let mut times: Vec<Duration> = std::thread::scope(|scope| {
+        let ask = |client: usize| {
+            // Each asks all of them, from a place of its own.
+            let mine: Vec<&String> = questions.iter().cycle().skip(client * 97).take(questions.len()).collect();
+            let run = &run;
+            scope.spawn(move || timed(&mine, |question| run(question)))
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(ask).collect();
+        clients.into_iter().flat_map(|client| client.join().expect("a client that ends")).collect()
+    });
+    let took = took.elapsed().as_secs_f64();
+    times.sort();
+    let per_s = times.len() as f64 / took;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let [p50, p99] = [0.5, 0.99].map(|part| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6);
+    let (case, scale) = (format!("query_{CLIENTS}_clients"), per_s / alone);
+    println!("{case:<14} {tools:>8} {p50:>9.1} {p99:>9.1} {per_s:>10.0}   {scale:.2} of one client, on {cores} cores");
+    rows.push(json!({
+        "case": case, "tools": tools, "p50_us": p50.round(), "p99_us": p99.round(), "per_s": per_s.round(), "bytes_per_tool": null,
+        "of_one_client": scale, "cores": cores,
+    }));
 }
 
 /// The same questions to tantivy, and one more text until it can be found.

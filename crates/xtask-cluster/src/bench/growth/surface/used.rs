@@ -1,6 +1,8 @@
 //! What it costs to make surfaces of so many tools, to load into them, to read them, and to have one more tool in them.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use toolplane_proto::v1;
@@ -10,7 +12,7 @@ use toolplane_testkit::Problem;
 use super::NOOP;
 use crate::bench::growth::bed::{self, Bed};
 use crate::bench::growth::figures::Figures;
-use crate::bench::load::Measured;
+use crate::bench::load::{self, Measured};
 
 /// How often each is done.
 const TIMES: usize = 30;
@@ -18,6 +20,9 @@ const TIMES: usize = 30;
 const MAKE: f64 = 5.0;
 const LOAD: f64 = 2.0;
 const ONE_MORE: f64 = 10.0;
+/// Clients that search at once, and how long each number of them does.
+const CLIENTS: usize = 16;
+const SEARCHED: Duration = Duration::from_secs(3);
 /// Tools of a page.
 const PAGE: i32 = 1_000;
 
@@ -47,6 +52,8 @@ pub(super) async fn measure(bed: &Bed, numbers: Range<usize>, figures: &mut Figu
     }
     tell(figures, count, "loading a tool", &Measured::of(times, begin.elapsed()), Some(LOAD));
 
+    search(bed, &surface_id, count, figures).await?;
+
     let pages = read(bed, &surface_id).await?;
     tell(figures, count, &format!("a page of {PAGE} tools"), &pages, None);
 
@@ -67,6 +74,36 @@ pub(super) async fn measure(bed: &Bed, numbers: Range<usize>, figures: &mut Figu
         }
     }
     tell(figures, count, "one more tool, there and loaded", &Measured::of(times, begin.elapsed()), Some(ONE_MORE));
+    Ok(())
+}
+
+/// Searches for tools by their names, alone and with many clients at once.
+async fn search(bed: &Bed, surface_id: &str, count: usize, figures: &mut Figures) -> Result<(), Problem> {
+    let mut per_second = Vec::new();
+    for clients in [1, CLIENTS] {
+        let (to, surface_id, asked) =
+            (bed.cluster.clients().clone(), Arc::<str>::from(surface_id), Arc::<AtomicUsize>::default());
+        let measured = load::run(clients, SEARCHED, move || {
+            let number = asked.fetch_add(7919, Ordering::Relaxed) % count;
+            let (to, query, surface_id) = (to.clone(), format!("tool_{number}"), surface_id.to_string());
+            async move {
+                let request = v1::SearchToolsRequest { surface_id, query, limit: 10, ..Default::default() };
+                to.surfaces().search_tools(request).await?;
+                Ok(())
+            }
+        });
+        let measured = measured.await?;
+        tell(figures, count, &format!("a search, {clients} at once"), &measured, None);
+        per_second.push(measured.per_second());
+    }
+    if let [alone, at_once] = per_second[..] {
+        let times = at_once / alone.max(1.0);
+        figures.add(
+            format!("a surface of {count} tools: searches per second, {CLIENTS} at once beside one"),
+            times,
+            "times",
+        );
+    }
     Ok(())
 }
 
