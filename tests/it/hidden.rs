@@ -10,6 +10,9 @@ use toolplane_wait::eventually;
 use crate::bed::{PATIENCE, RULES, register};
 use crate::coverage;
 
+/// No rule denies anything.
+const OPEN: &str = "[[permission.rules]]\nbehavior = \"allow\"\ntool = \"*\"\nreason = \"a test\"\n";
+
 /// A tool of which `change` says what keeps it out.
 fn tool(name: &str, change: impl Fn(&mut serde_json::Value)) -> v1::ToolRegistration {
     let id = format!("tool_kept_{name}");
@@ -181,6 +184,94 @@ async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
     clients.permissions().revoke_rule(revoked).await.unwrap();
     eventually("the rule is known to be gone", PATIENCE, async || blocked().await.is_empty().then_some(())).await;
     let [Outcome::Loaded(_)] = load("kept.shut").await else { panic!("it is not loaded") };
+}
+
+/// What surfaces say of rules is told to who follows one, over breaks too.
+#[tokio::test]
+async fn whoever_follows_a_surface_hears_what_the_rules_deny_and_allow_again() {
+    let cluster = Cluster::start(Options::new(OPEN)).await.unwrap();
+    let clients = cluster.clients();
+    register(clients, vec![tool("open", |_| {}), tool("shut", |_| {})]).await;
+    let request = v1::CreateSurfaceRequest {
+        defer_policy: v1::DeferPolicy::All.into(),
+        namespaces: vec!["kept".to_owned()],
+        ..Default::default()
+    };
+    let surface = clients.surfaces().create_surface(request).await.unwrap().into_inner().surface.unwrap();
+    let follow = async |from_moment: &str| {
+        let (surface_id, from_moment) = (surface.surface_id.clone(), from_moment.to_owned());
+        let request = v1::WatchSurfaceRequest { surface_id, from_moment, ..Default::default() };
+        clients.surfaces().watch_surface(request).await.unwrap().into_inner()
+    };
+    let told = |message: v1::WatchSurfaceResponse| {
+        let changes =
+            message.changes.iter().map(|change| format!("{:?} {} {}", change.kind(), change.name, change.reason));
+        (message.anew, changes.map(|change| change.trim_end().to_owned()).collect::<Vec<_>>(), message.moment)
+    };
+    let next = async |stream: &mut tonic::Streaming<v1::WatchSurfaceResponse>| {
+        told(tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap())
+    };
+    let mut stream = follow(&surface.moment).await;
+    assert_eq!(next(&mut stream).await, (false, vec![], surface.moment.clone()));
+
+    let denial = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "kept.s*".to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
+    let rule = clients.permissions().add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id;
+    let (anew, changes, denied) = next(&mut stream).await;
+    assert_eq!((anew, changes), (false, vec!["Removed kept.shut policy_blocked".to_owned()]));
+    assert_ne!(denied, surface.moment, "it is another moment, at which something else could be used");
+    let request = v1::GetSurfaceRequest { surface_id: surface.surface_id.clone(), ..Default::default() };
+    let read = clients.surfaces().get_surface(request).await.unwrap().into_inner().surface.unwrap();
+    assert_eq!(read.moment, denied);
+
+    // What is denied from the first moment on is not told.
+    register(clients, vec![tool("stop", |_| {}), tool("more", |_| {})]).await;
+    let (_, changes, later) = next(&mut stream).await;
+    assert_eq!(changes, ["Added kept.more"]);
+    // Who comes again knows what it knew; a call by such a moment is a call like any.
+    drop(stream);
+    let mut stream = follow(&denied).await;
+    assert_eq!(next(&mut stream).await, (false, vec![], denied.clone()));
+    assert_eq!(next(&mut stream).await, (false, vec!["Added kept.more".to_owned()], later.clone()));
+    let mut from_before = follow(&surface.moment).await;
+    assert_eq!(next(&mut from_before).await.2, surface.moment);
+    let (_, mut changes, _) = next(&mut from_before).await;
+    changes.sort_unstable();
+    assert_eq!(changes, ["Added kept.more", "Removed kept.shut policy_blocked"]);
+    let load = v1::LoadToolsRequest {
+        surface_id: surface.surface_id.clone(),
+        names: vec!["kept.open".to_owned()],
+        ..Default::default()
+    };
+    let loaded = clients.surfaces().load_tools(load).await.unwrap().into_inner();
+    assert_eq!(next(&mut stream).await.1, ["Changed kept.open"]);
+    let spec = v1::InvocationSpec {
+        surface_id: surface.surface_id.clone(),
+        surface_moment: loaded.moment.clone(),
+        tool_name: "kept.open".to_owned(),
+        model_input: Some(payload("{}")),
+        ..Default::default()
+    };
+    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000, ..Default::default() };
+    let result = clients.invocations().call(request).await.unwrap().into_inner().result.unwrap();
+    assert!(!result.is_error, "{result:?}");
+
+    let revoked = v1::RevokeRuleRequest { rule_id: rule, ..Default::default() };
+    clients.permissions().revoke_rule(revoked).await.unwrap();
+    let (anew, mut changes, allowed) = next(&mut stream).await;
+    changes.sort_unstable();
+    assert_eq!((anew, changes), (false, vec!["Added kept.shut".to_owned(), "Added kept.stop".to_owned()]));
+    assert!(!allowed.contains('-'), "{allowed}");
+    // What was denied at that moment is not known any more: all is told, and no moment before that.
+    let mut stream = follow(&loaded.moment).await;
+    assert_eq!(next(&mut stream).await, (false, vec![], String::new()));
+    let (anew, changes, moment) = next(&mut stream).await;
+    assert_eq!((anew, changes.len(), moment), (true, 4, allowed));
 }
 
 /// The logs of a tool and of a surface tell what happened to them.

@@ -38,9 +38,9 @@ pub use surface::{
     DifferenceKind, DifferencePart, Extension, IndexedSurface, LiveSurface, LoadOutcome, Loading, MAX_DEPTH,
     MAX_LOADED, Meant, Misnamed, ModelCapabilities, Moment, NoMoment, NoOtherBudget, NotChosen, NotExtended, NotedTool,
     OutOfScope, Parent, Position, Progress, Resolution, RoleConstraints, ScopeFacts, ScopeRules, Selection, Shortage,
-    ShownTool, Shut, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher, ToolDifference, Unloaded,
-    Unmatched, WrongMoment, filled, load, not_shown_above, outdated, resolve, resolve_at, said_above, select,
-    similar_in, unload, unmatched,
+    ShownTool, Shut, ShutChange, ShutThen, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher,
+    ToolDifference, Unloaded, Unmatched, WrongMoment, filled, load, not_shown_above, outdated, resolve, resolve_at,
+    said_above, select, similar_in, unload, unmatched,
 };
 pub use traits::Traits;
 pub use validate::MAX_TAG_CHARS;

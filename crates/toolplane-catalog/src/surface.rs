@@ -18,6 +18,7 @@ mod request;
 mod resolve;
 mod scope;
 mod selection;
+mod shut;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -43,6 +44,7 @@ pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use scope::{OutOfScope, ScopeFacts, ScopeRules};
 pub use selection::{AskedFor, Selection, Unmatched, not_shown_above, unmatched};
-pub use tools::{List, NoPosition, Position, Shut, SurfaceCounts, SurfaceTool, filled};
+pub use shut::{Shut, ShutChange, ShutThen};
+pub use tools::{List, NoPosition, Position, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};
 pub use watching::{DifferencePart, Progress, SurfaceWatcher};

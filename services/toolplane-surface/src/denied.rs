@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::{Catalog, Registration};
 use toolplane_matching::fit::Fit;
@@ -17,6 +18,7 @@ use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{TenantId, ToolId};
+use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Behavior;
 use toolplane_runtime::client::Peer;
 
@@ -25,12 +27,22 @@ use crate::registry::Tenants;
 /// How long after a break the rules are followed again.
 const REOPEN: Duration = Duration::from_secs(1);
 
-/// Tools that are denied, by id, with why.
-pub(crate) type DeniedTools = BTreeMap<ToolId, String>;
+/// Tools that are denied.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeniedTools {
+    /// By id, with why.
+    pub(crate) tools: BTreeMap<ToolId, String>,
+    /// Stands for the rules by which they are: 0 where there is none.
+    pub(crate) mark: u32,
+}
 
 /// The rules by which tools are denied to everybody. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Denials(Arc<RwLock<Arc<[Denial]>>>);
+pub(crate) struct Denials {
+    known: Arc<RwLock<Arc<[Denial]>>>,
+    /// Changes whenever all tools were judged by other rules.
+    judged: Arc<watch::Sender<()>>,
+}
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +52,8 @@ struct Denial {
     tools: ToolPattern,
     /// What is said of a tool.
     words: String,
+    /// Stands for the tools it denies, in every process.
+    mark: u32,
 }
 
 impl Denial {
@@ -50,7 +64,8 @@ impl Denial {
             "" => format!("is denied by the rule `{rule_id}`, whatever the call"),
             reason => format!("is denied by the rule `{rule_id}`, whatever the call: {reason}"),
         };
-        Some(Self { tenant, namespace, tools: tools.parse().ok()?, words })
+        let mark = mark([tenant.as_str(), &namespace, &tools]);
+        Some(Self { tenant, namespace, tools: tools.parse().ok()?, words, mark })
     }
 
     /// Whether it denies tools of the tenant.
@@ -62,17 +77,33 @@ impl Denial {
 impl Denials {
     /// Those of a tenant.
     pub(crate) fn of(&self, tenant: &TenantId) -> TenantDenials {
-        TenantDenials(self.0.read().iter().filter(|denial| denial.is_of(tenant)).cloned().collect())
+        TenantDenials(self.known.read().iter().filter(|denial| denial.is_of(tenant)).cloned().collect())
     }
 
     /// Says what is known now; tells whether that is something else.
     fn know(&self, told: Vec<v1::DeniedTools>) -> bool {
         let new: Arc<[Denial]> = told.into_iter().filter_map(Denial::read).collect();
-        let mut known = self.0.write();
+        let mut known = self.known.write();
         let is_new = *known != new;
         *known = new;
         is_new
     }
+
+    /// Changes whenever all tools were judged by other rules.
+    pub(crate) fn judged(&self) -> watch::Receiver<()> {
+        self.judged.subscribe()
+    }
+}
+
+/// A number that stands for these texts in every process; never 0, which stands for none.
+pub(crate) fn mark<'t>(texts: impl IntoIterator<Item = &'t str>) -> u32 {
+    let mut all = String::new();
+    texts.into_iter().for_each(|text| {
+        all.push_str(text);
+        all.push('\0');
+    });
+    let [a, b, c, d, ..] = *Digest::of(all.as_bytes()).as_bytes();
+    u32::from_be_bytes([a, b, c, d]).max(1)
 }
 
 /// What is denied to everybody of a tenant.
@@ -96,13 +127,15 @@ impl TenantDenials {
     /// All tools of a catalog that are denied.
     pub(crate) fn among(&self, catalog: &Catalog) -> DeniedTools {
         if self.0.is_empty() {
-            return DeniedTools::new();
+            return DeniedTools::default();
         }
         let denied = catalog.entries().filter_map(|entry| {
             let why = self.why(entry.tool.registration())?;
             Some((entry.tool_id().clone(), why.to_owned()))
         });
-        denied.collect()
+        // In any order they deny the same.
+        let mark = self.0.iter().fold(0_u32, |all, denial| all.wrapping_add(denial.mark)).max(1);
+        DeniedTools { tools: denied.collect(), mark }
     }
 }
 
@@ -120,7 +153,7 @@ impl Denied {
 
     /// Why no call of the tool is let through.
     pub(crate) fn denial(&self, tenant: &TenantId, id: &ToolId) -> Option<ToolError> {
-        let why = self.tenants.get(tenant).denied().get(id)?.clone();
+        let why = self.tenants.get(tenant).denied().tools.get(id)?.clone();
         let error = ToolError::of(codes::PERMISSION_DENIED_BY_RULE, why);
         Some(ToolError { side_effects: Some("none".to_owned()), ..error })
     }
@@ -159,6 +192,7 @@ impl Denied {
             tenants.all().into_iter().map(|(_, tenant)| tenant.look_for_denied()).sum::<usize>()
         });
         let count = looked.await.unwrap_or_default();
+        self.tenants.denials().judged.send_replace(());
         tracing::info!(count, "the rules deny other tools than before");
     }
 }

@@ -42,7 +42,7 @@ mod trials;
 mod turn;
 
 pub(crate) use configured::Configured;
-pub(crate) use credentials::WorkerCredentials;
+pub(crate) use credentials::{KnownCredentials, WorkerCredentials};
 pub(crate) use documents::{Documents, Uploading};
 pub(crate) use gate::{Gate, Passage, stands};
 pub(crate) use heard::{Heard, HeardCall};

@@ -11,6 +11,7 @@ mod meant;
 mod names;
 mod search;
 mod shown;
+mod shut;
 pub(crate) mod watch;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(crate) use shown::{LeftOut, Offered, Showing, Told};
 pub(crate) use watch::Watches;
 
 use default::Defaults;
+use shut::ShutTools;
 
 use crate::cache::Cache;
 use crate::error::{is_parent_gone, lost, of_store, of_violations, unreadable};
@@ -115,8 +117,25 @@ impl Surfaces {
 
     /// What is made of what keeps the tools of a tenant from being used at this moment.
     fn with_shut<T>(&self, tenant: &TenantId, look: impl FnOnce(Shut<'_>) -> T) -> T {
-        let denied = self.registry.tenant(tenant).denied();
-        look(Shut { by_traits: &|traits| self.credentials.shut(traits), denied: &denied })
+        self.shut(tenant).look(look)
+    }
+
+    /// What keeps the tools of a tenant from being used at this moment.
+    fn shut(&self, tenant: &TenantId) -> ShutTools {
+        ShutTools { denied: self.registry.tenant(tenant).denied(), credentials: self.credentials.known() }
+    }
+
+    /// Stands for what keeps the tools of a tenant from being used at this moment: 0 where nothing does. It goes with each moment that is told,
+    /// and is asked for before what is told with it: who goes on from a moment of which more had changed is told anew.
+    fn mark(&self, tenant: &TenantId) -> u32 {
+        self.mark_of(tenant, &self.shut(tenant))
+    }
+
+    fn mark_of(&self, tenant: &TenantId, shut: &ShutTools) -> u32 {
+        match (shut.denied.mark, self.credentials.mark(tenant, &shut.credentials)) {
+            (one, 0) | (0, one) => one,
+            (denied, lacking) => (denied.rotate_left(1) ^ lacking).max(1),
+        }
     }
 
     /// Makes a surface, or finds the one made by the same request before.

@@ -93,3 +93,30 @@ async fn a_subscription_hears_of_each_change() {
     retire(&doors, "late").await;
     changed(&mut stream).await;
 }
+
+/// A rule that denies a tool to everybody takes it from the list, and gives it back.
+#[tokio::test]
+async fn a_client_hears_of_rules_that_take_tools_away() {
+    let doors = Doors::open(RULES, "").await;
+    add(&doors, "late").await;
+    let client = Client::new().begin(&doors.url).await;
+    let list = async |id: i64| {
+        client.post(&doors.url, &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" })).await.last().await
+    };
+    let mut stream = client.get(&doors.url).await;
+    assert!(names(&list(1).await).contains(&"conf__late"));
+    let denial = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "conf.late".to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
+    let mut permissions = doors.cluster.clients().permissions();
+    let rule_id = permissions.add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id;
+    changed(&mut stream).await;
+    assert!(!names(&list(2).await).contains(&"conf__late"));
+    permissions.revoke_rule(v1::RevokeRuleRequest { rule_id, ..Default::default() }).await.unwrap();
+    changed(&mut stream).await;
+    assert!(names(&list(3).await).contains(&"conf__late"));
+}

@@ -11,7 +11,7 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::time::Timestamp;
 
 use crate::catalog::CatalogEntry;
-use crate::surface::tools::Shut;
+use crate::surface::shut::Shut;
 
 /// Most tools that are loaded at once within a budget, whatever it allows.
 pub const MAX_LOADED: u64 = 1_000;

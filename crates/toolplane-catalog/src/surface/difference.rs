@@ -7,6 +7,7 @@ use toolplane_records::vocabulary::HiddenReason;
 
 use super::indexed::IndexedSurface;
 use super::resolve::Availability;
+use super::shut::{Shut, ShutChange};
 use super::visibility::Hidden;
 use crate::catalog::{CatalogEntry, Then};
 use crate::traits::Traits;
@@ -97,12 +98,15 @@ pub(super) fn of_tool(
     entry: &CatalogEntry,
     known: (&IndexedSurface, u64),
     now: (&IndexedSurface, u64),
+    shut: ShutChange<'_>,
 ) -> Option<ToolDifference> {
-    let (before, mut after) = (known.0.seen(entry, known.1), now.0.seen(entry, now.1));
+    let before = shut.told(entry, known.1, known.0.seen(entry, known.1));
+    let mut after = now.0.seen(entry, now.1);
     if after == Sight::Unknown {
         // Changed very often while it was told of others. Who goes on from here does not know it either, and is told again.
         after = now.0.seen(entry, u64::MAX);
     }
+    let after = shut.now.over(entry, now.1, after);
     let is_told = match (&before, &after) {
         (Sight::Shown(before), Sight::Shown(after)) => before != after,
         (Sight::Shown(_) | Sight::Unknown, _) | (_, Sight::Shown(_)) => true,
@@ -112,8 +116,12 @@ pub(super) fn of_tool(
 }
 
 /// A tool that a surface shows, to who knows nothing of it.
-pub(super) fn of_tool_anew(entry: &CatalogEntry, now: (&IndexedSurface, u64)) -> Option<ToolDifference> {
-    let seen = now.0.seen(entry, now.1);
+pub(super) fn of_tool_anew(
+    entry: &CatalogEntry,
+    now: (&IndexedSurface, u64),
+    shut: Shut<'_>,
+) -> Option<ToolDifference> {
+    let seen = shut.over(entry, now.1, now.0.seen(entry, now.1));
     matches!(seen, Sight::Shown(_)).then(|| told(entry, Sight::Absent, seen, now.0))
 }
 

@@ -37,7 +37,7 @@ use super::load::Loading;
 use super::misnamed::Misnamed;
 use super::request::{DeferPolicy, SurfaceRequest, within};
 use super::selection::Selection;
-use super::tools::Shut;
+use super::shut::Shut;
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::traits::Traits;
 

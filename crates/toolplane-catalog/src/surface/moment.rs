@@ -15,12 +15,21 @@ pub struct Moment {
     pub above: Above,
     /// The revision of the catalog.
     pub catalog: u64,
+    /// Stands for what kept tools from being used then, where that is told with it: another number where that was something else, and 0 where
+    /// nothing did. It says nothing of what the surface showed.
+    pub shut: u32,
 }
 
 impl Moment {
     /// Whether nothing of it is less than in `other`, a moment of the same surface.
     pub fn reaches(&self, other: &Self) -> bool {
         self.changes >= other.changes && self.catalog >= other.catalog && self.above.reaches(&other.above)
+    }
+
+    /// The same moment, with what stands for what kept tools from being used then.
+    #[must_use]
+    pub fn with_shut(self, shut: u32) -> Self {
+        Self { shut, ..self }
     }
 
     /// Whether both are of surfaces with as many above them.
@@ -38,7 +47,8 @@ impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.", self.changes)?;
         self.above.as_slice().iter().try_for_each(|changes| write!(f, "{changes}."))?;
-        write!(f, "{}", self.catalog)
+        write!(f, "{}", self.catalog)?;
+        if self.shut == 0 { Ok(()) } else { write!(f, "-{:08x}", self.shut) }
     }
 }
 
@@ -69,7 +79,9 @@ impl FromStr for Moment {
     type Err = NoMoment;
 
     fn from_str(text: &str) -> Result<Self, NoMoment> {
-        let (changes, rest) = text.split_once('.').ok_or(NoMoment)?;
+        let (place, shut) = text.split_once('-').map_or((text, None), |(place, shut)| (place, Some(shut)));
+        let shut = shut.map_or(Ok(0), |shut| u32::from_str_radix(shut, 16).map_err(|_| NoMoment))?;
+        let (changes, rest) = place.split_once('.').ok_or(NoMoment)?;
         let number = |text: &str| text.parse().map_err(|_| NoMoment);
         let (between, catalog) = rest.rsplit_once('.').map_or((None, rest), |(between, last)| (Some(between), last));
         let mut above = Above::default();
@@ -78,7 +90,7 @@ impl FromStr for Moment {
                 return Err(NoMoment);
             }
         }
-        let moment = Self { changes: number(changes)?, above, catalog: number(catalog)? };
+        let moment = Self { changes: number(changes)?, above, catalog: number(catalog)?, shut };
         // One moment has one text.
         if moment.to_string() == text { Ok(moment) } else { Err(NoMoment) }
     }

@@ -7,6 +7,7 @@ mod lineage;
 mod live;
 mod meant;
 mod scope;
+mod shut;
 mod watching;
 
 use std::collections::BTreeSet;

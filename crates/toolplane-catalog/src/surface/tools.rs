@@ -1,52 +1,12 @@
 //! One tool of a surface as it is told, and its place in the order of all.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
-use toolplane_records::vocabulary::HiddenReason;
 
 use super::visibility::Hiding;
-use crate::catalog::CatalogEntry;
-use crate::traits::Traits;
-
-/// What keeps tools from being used at this moment, beside the catalog and the surface, in words.
-#[derive(Clone, Copy)]
-pub struct Shut<'a> {
-    /// What keeps tools of some traits: credentials that nobody has.
-    pub by_traits: &'a dyn Fn(&Traits) -> Option<String>,
-    /// Tools that nobody may call, whatever the call.
-    pub denied: &'a BTreeMap<ToolId, String>,
-}
-
-impl Shut<'_> {
-    /// Nothing does.
-    pub const NOTHING: Shut<'static> = Shut { by_traits: &|_| None, denied: &BTreeMap::new() };
-
-    /// The same without the tools that nobody may call.
-    pub(super) fn with_denied_ones(self) -> Self {
-        Self { denied: Shut::NOTHING.denied, ..self }
-    }
-
-    /// Why the tool is not to be used.
-    pub(super) fn why(&self, entry: &CatalogEntry) -> Option<(HiddenReason, String)> {
-        let denied = self.denied.get(entry.tool_id()).map(|why| (HiddenReason::PolicyBlocked, why.clone()));
-        denied.or_else(|| Some((HiddenReason::CredentialMissing, (self.by_traits)(&entry.traits)?)))
-    }
-
-    /// Whether it is not to be used.
-    pub fn is_shut(&self, entry: &CatalogEntry) -> bool {
-        self.denied.contains_key(entry.tool_id()) || (self.by_traits)(&entry.traits).is_some()
-    }
-}
-
-impl fmt::Debug for Shut<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shut").field("denied", self.denied).finish_non_exhaustive()
-    }
-}
 
 /// The lists of a surface, in the order in which they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

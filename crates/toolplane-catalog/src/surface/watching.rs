@@ -12,6 +12,7 @@ use toolplane_records::ids::ToolId;
 use super::difference::{ToolDifference, of_tool, of_tool_anew};
 use super::indexed::IndexedSurface;
 use super::moment::Moment;
+use super::shut::ShutChange;
 use crate::catalog::Catalog;
 
 /// Most tools that are looked at in one go: nobody who changes the catalog waits for more.
@@ -109,10 +110,27 @@ impl SurfaceWatcher {
         (self.known.moment_in(self.at), self.known.revision_at(self.at))
     }
 
-    /// Goes on towards what the surface and its catalog are now, with at most `most` tools in one part.
+    /// Whether a difference is told of which more is to come.
+    pub fn is_underway(&self) -> bool {
+        self.round.is_some()
+    }
+
+    /// Goes on towards what the surface and its catalog are now, with at most `most` tools in one part; where nothing keeps tools from being used.
     pub fn next(&mut self, now: &Arc<IndexedSurface>, catalog: &Catalog, most: usize) -> Progress {
-        let Some(mut round) = self.round.take().or_else(|| self.begin(now, catalog)) else { return Progress::Current };
-        let (tools, over) = round.look((&self.known, self.at), catalog, most);
+        self.next_beside(now, catalog, ShutChange::NOTHING, most)
+    }
+
+    /// The same where something keeps tools from being used, or did: such tools are not shown. `shut` is the same for all parts of a difference.
+    pub fn next_beside(
+        &mut self,
+        now: &Arc<IndexedSurface>,
+        catalog: &Catalog,
+        shut: ShutChange<'_>,
+        most: usize,
+    ) -> Progress {
+        let begun = self.round.take().or_else(|| self.begin(now, catalog, shut));
+        let Some(mut round) = begun else { return Progress::Current };
+        let (tools, over) = round.look((&self.known, self.at), catalog, shut, most);
         // What was known is forgotten with the first part, and the moment is told with the last one, whatever these hold.
         let is_first = !round.begun;
         let is_told = !tools.is_empty() || over && (round.begun || round.anew);
@@ -129,18 +147,19 @@ impl SurfaceWatcher {
     }
 
     /// The difference to what is there now; nothing when there is nothing newer.
-    fn begin(&self, now: &Arc<IndexedSurface>, catalog: &Catalog) -> Option<Round> {
+    fn begin(&self, now: &Arc<IndexedSurface>, catalog: &Catalog, shut: ShutChange<'_>) -> Option<Round> {
         let (moment, until) = (now.moment(catalog), catalog.revision());
         let known = self.known.moment_in(self.at);
-        if moment == known {
+        if moment == known && shut.is_none {
             return None;
         }
         // A store that was put back to what it was before has less than is known, or another surface of that name.
         let is_newer = now.is_as_old_as(&self.known) && moment.reaches(&known);
         let own = is_newer.then(|| now.named_otherwise(&self.known, catalog, MAX_OWN)).flatten();
+        let own = own.and_then(|mut own| shut.collect(catalog, MAX_OWN, &mut own).then_some(own));
         Some(match own {
             Some(own) => {
-                let left = Left::Changed(own, (self.at.saturating_add(1), None));
+                let left = Left::Changed(own.into_iter().collect(), (self.at.saturating_add(1), None));
                 Round { towards: Arc::clone(now), until, anew: false, left, begun: false, told: BTreeSet::new() }
             }
             None => Round::anew(Arc::clone(now), catalog),
@@ -155,7 +174,13 @@ impl Round {
     }
 
     /// Looks at some of what is left: what of it is different, and whether nothing is left.
-    fn look(&mut self, known: (&IndexedSurface, u64), catalog: &Catalog, most: usize) -> (Vec<ToolDifference>, bool) {
+    fn look(
+        &mut self,
+        known: (&IndexedSurface, u64),
+        catalog: &Catalog,
+        shut: ShutChange<'_>,
+        most: usize,
+    ) -> (Vec<ToolDifference>, bool) {
         let now = (&*self.towards, self.until);
         let (mut tools, mut looked_at) = (Vec::new(), 0);
         let mut take = |found: Option<ToolDifference>| {
@@ -168,7 +193,7 @@ impl Round {
                 while let Some(id) = own.pop_front() {
                     // Those that were also declared anew come with the others.
                     let entry = catalog.get(&id).filter(|entry| entry.since.declared <= known.1);
-                    let found = entry.and_then(|entry| of_tool(entry, known, now));
+                    let found = entry.and_then(|entry| of_tool(entry, known, now, shut));
                     self.told.extend(found.is_some().then_some(id));
                     if take(found) {
                         return (tools, false);
@@ -177,7 +202,7 @@ impl Round {
                 for entry in catalog.declared_behind(behind.clone()) {
                     *behind = (entry.since.declared, Some(entry.tool_id().clone()));
                     let again = entry.since.declared > self.until && self.told.contains(entry.tool_id());
-                    let found = if again { None } else { of_tool(entry, known, now) };
+                    let found = if again { None } else { of_tool(entry, known, now, shut) };
                     self.told.extend(found.as_ref().map(|found| found.tool_id.clone()));
                     if take(found) {
                         return (tools, false);
@@ -187,7 +212,7 @@ impl Round {
             Left::All(behind) => {
                 for entry in catalog.entries_behind(behind.clone()) {
                     *behind = Some(entry.tool_id().clone());
-                    if take(of_tool_anew(entry, now)) {
+                    if take(of_tool_anew(entry, now, shut.now)) {
                         return (tools, false);
                     }
                 }

@@ -15498,7 +15498,8 @@ pub struct WatchSurfaceResponse {
     /// more what the surface was at the moment that was asked from.
     #[prost(bool, tag = "1")]
     pub anew: bool,
-    /// Tools that are shown, are not shown any more, or are shown in another way. The first message has none.
+    /// Tools that are shown, are not shown any more, or are shown in another way. The first message has none: it says the moment the stream begins
+    /// at, or none where all is told anew.
     #[prost(message, repeated, tag = "2")]
     pub changes: ::prost::alloc::vec::Vec<SurfaceToolChange>,
     /// The moment this leads to. Where it is empty, the difference goes on in the next message: take the messages in together, and none of
@@ -16932,8 +16933,8 @@ pub mod surface_service_client {
         }
         /// Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
         /// it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-        /// difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-        /// time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+        /// difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+        /// everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
         pub async fn watch_surface(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchSurfaceRequest>,
@@ -17407,8 +17408,8 @@ pub mod surface_service_server {
             + 'static;
         /// Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
         /// it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-        /// difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-        /// time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+        /// difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+        /// everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
         async fn watch_surface(
             &self,
             request: tonic::Request<super::WatchSurfaceRequest>,

@@ -18,7 +18,7 @@ use crate::mcp::reply::Reply;
 use crate::mcp::tools::loaded_surface;
 use crate::upstream::Upstream;
 
-/// How often the revision of a surface is looked at while anybody listens.
+/// How often the moment of a surface is looked at while anybody listens.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long who wants to listen waits for the first look.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,7 +57,7 @@ impl Changes {
     }
 }
 
-/// Looks at the revision of a surface until nobody listens any more.
+/// Looks at the moment a surface is at, which is another one when it shows other tools, until nobody listens any more.
 async fn look(all: &Mutex<HashMap<String, watch::Sender<u64>>>, key: &str, upstream: &Upstream, surface: &str) {
     let mut known = None;
     loop {
@@ -65,9 +65,12 @@ async fn look(all: &Mutex<HashMap<String, watch::Sender<u64>>>, key: &str, upstr
             v1::ListSurfaceToolsRequest { surface_id: surface.to_owned(), page_size: 1, ..Default::default() };
         let looked = upstream.surfaces().list_surface_tools(request).await;
         if let Some(sender) = all.lock().get(key) {
-            match looked.map(|answer| answer.into_inner().revision) {
-                Ok(revision) if known.replace(revision) == Some(revision) => {}
-                Ok(_) => sender.send_modify(|times| *times += 1),
+            match looked.map(|answer| answer.into_inner().moment) {
+                Ok(moment) if known.as_ref() == Some(&moment) => {}
+                Ok(moment) => {
+                    known = Some(moment);
+                    sender.send_modify(|times| *times += 1);
+                }
                 // It is looked at again, and nobody waits for that to listen.
                 Err(_) => {
                     sender.send_if_modified(|times| std::mem::replace(times, (*times).max(1)) == 0);

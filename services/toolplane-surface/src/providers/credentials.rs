@@ -7,17 +7,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::RwLock;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::{Registration, Traits};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::ids::TenantId;
+use toolplane_records::provider::Provider;
 use toolplane_runtime::client::Peer;
 
 use super::calls::workers;
 use super::held::Shelf;
+use crate::denied::mark;
 
 /// How often it is asked which credentials there are, and how often while one is missing.
 const EVERY: Duration = Duration::from_secs(5);
@@ -28,37 +31,33 @@ const POOLS: [&str; 4] = ["http", "mcp_http", "mcp_stdio", "openapi"];
 /// The credentials of the workers. Cheap to clone; clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerCredentials {
-    /// By name; nothing while that is not known.
-    known: Arc<RwLock<Option<Arc<BTreeSet<String>>>>>,
+    known: Arc<watch::Sender<KnownCredentials>>,
     /// Who needs them.
     shelf: Arc<Shelf>,
 }
 
-impl WorkerCredentials {
-    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
-        Self { known: Arc::default(), shelf }
+/// The credentials that workers have, as far as that is known at one moment. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownCredentials(
+    /// By name; nothing while that is not known.
+    Option<Arc<BTreeSet<String>>>,
+);
+
+impl KnownCredentials {
+    /// Whether this is surely what `other` is.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 
     fn missing<'a>(&self, wanted: &'a [String]) -> Option<&'a str> {
-        let known = self.known.read().clone()?;
+        let known = self.0.as_ref()?;
         wanted.iter().find(|name| !known.contains(*name)).map(String::as_str)
     }
 
-    /// Says what is known now; tells whether that is something else.
-    fn know(&self, names: Option<BTreeSet<String>>) -> bool {
-        let names = names.map(Arc::new);
-        let mut known = self.known.write();
-        std::mem::replace(&mut *known, names.clone()) != names
-    }
-
-    /// Why a tool lacks a credential; nothing when it lacks none that is known of.
-    pub(super) fn lacks(&self, tool: &Registration) -> Option<ToolError> {
-        let wanted = &tool.permission_profile.as_ref()?.credential_refs;
-        let error = ToolError::of(codes::CREDENTIAL_MISSING, self.lacking(wanted)?);
-        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
-    }
-
-    /// What keeps tools of providers from being used right now, in words: a surface has them among the blocked ones.
+    /// What keeps tools of providers from being used, in words: a surface has them among the blocked ones.
     pub(crate) fn shut(&self, traits: &Traits) -> Option<String> {
         traits.provider.as_ref()?;
         self.lacking(&traits.worker_credentials)
@@ -67,15 +66,57 @@ impl WorkerCredentials {
     fn lacking(&self, wanted: &[String]) -> Option<String> {
         self.missing(wanted).map(|missing| format!("no worker has the credential `{missing}`"))
     }
+}
+
+impl WorkerCredentials {
+    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
+        Self { known: Arc::default(), shelf }
+    }
+
+    /// What is known at this moment.
+    pub(crate) fn known(&self) -> KnownCredentials {
+        self.known.borrow().clone()
+    }
+
+    /// Changes whenever the workers have other ones.
+    pub(crate) fn changes(&self) -> watch::Receiver<KnownCredentials> {
+        self.known.subscribe()
+    }
+
+    /// Stands for what providers of a tenant lack by what is known: 0 where they lack nothing.
+    pub(crate) fn mark(&self, tenant: &TenantId, known: &KnownCredentials) -> u32 {
+        let Some(there) = &known.0 else { return 0 };
+        let own = self.shelf.of(tenant);
+        let wanted = own.iter().filter(|held| !held.is_retired()).flat_map(|held| wanted(&held.provider));
+        let missing: BTreeSet<&str> = wanted.filter(|name| !there.contains(*name)).map(String::as_str).collect();
+        if missing.is_empty() { 0 } else { mark(missing) }
+    }
+
+    /// Says what is known now; tells whether that is something else.
+    fn know(&self, names: Option<BTreeSet<String>>) -> bool {
+        self.known.send_if_modified(|known| {
+            let is_new = known.0.as_deref() != names.as_ref();
+            if is_new {
+                known.0 = names.map(Arc::new);
+            }
+            is_new
+        })
+    }
+
+    /// Why a tool lacks a credential; nothing when it lacks none that is known of.
+    pub(super) fn lacks(&self, tool: &Registration) -> Option<ToolError> {
+        let wanted = &tool.permission_profile.as_ref()?.credential_refs;
+        let error = ToolError::of(codes::CREDENTIAL_MISSING, self.known().lacking(wanted)?);
+        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
+    }
 
     /// Whether a tool of any provider lacks a credential, and whether any needs one.
     fn needs_credentials(&self) -> (bool, bool) {
-        let (mut needs, mut lacks) = (false, false);
+        let (known, mut needs, mut lacks) = (self.known(), false, false);
         for held in self.shelf.all().iter().filter(|held| !held.is_retired()) {
-            let uses = held.provider.credentials.iter().map(|used| &used.credential);
-            let names: Vec<String> = uses.chain(held.provider.scheme_credentials.values()).cloned().collect();
+            let names: Vec<String> = wanted(&held.provider).cloned().collect();
             needs |= !names.is_empty();
-            lacks |= self.missing(&names).is_some();
+            lacks |= known.missing(&names).is_some();
         }
         (needs, lacks)
     }
@@ -108,6 +149,11 @@ impl WorkerCredentials {
         })
         .await;
     }
+}
+
+/// The credentials that a provider's tools need.
+fn wanted(provider: &Provider) -> impl Iterator<Item = &String> {
+    provider.credentials.iter().map(|used| &used.credential).chain(provider.scheme_credentials.values())
 }
 
 /// What the workers together have; nothing when none is there, or one does not say.
@@ -144,8 +190,9 @@ mod tests {
         assert_eq!(names(&[]), None, "nobody is there who could say");
         let all = WorkerCredentials::new(Arc::default());
         let wanted = ["a", "b"].map(str::to_owned);
-        assert_eq!(all.missing(&wanted), None, "nothing is known");
+        assert_eq!(all.known().missing(&wanted), None, "nothing is known");
         assert!(all.know(known(std::slice::from_ref(&a))) && !all.know(known(&[a])));
-        assert_eq!((all.missing(&wanted), all.missing(&wanted[..1])), (Some("b"), None));
+        let known = all.known();
+        assert_eq!((known.missing(&wanted), known.missing(&wanted[..1])), (Some("b"), None));
     }
 }

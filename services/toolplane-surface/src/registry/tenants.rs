@@ -121,7 +121,7 @@ impl Tenant {
     fn look_among(&self, catalog: &Catalog) -> usize {
         let mut denied = self.denied.write();
         *denied = Arc::new(self.denials.of(&self.id).among(catalog));
-        denied.len()
+        denied.tools.len()
     }
 
     /// Puts others in place of all tools.
@@ -139,9 +139,9 @@ impl Tenant {
         let mut denied = self.denied.write();
         for change in changes {
             match denials.why(change.tool()) {
-                Some(why) => _ = Arc::make_mut(&mut denied).insert(change.tool_id().clone(), why.to_owned()),
-                None if denied.contains_key(change.tool_id()) => {
-                    _ = Arc::make_mut(&mut denied).remove(change.tool_id())
+                Some(why) => _ = Arc::make_mut(&mut denied).tools.insert(change.tool_id().clone(), why.to_owned()),
+                None if denied.tools.contains_key(change.tool_id()) => {
+                    _ = Arc::make_mut(&mut denied).tools.remove(change.tool_id())
                 }
                 None => {}
             }

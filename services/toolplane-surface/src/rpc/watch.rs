@@ -35,9 +35,11 @@ pub(super) async fn watch(api: &SurfaceApi, request: Request<v1::WatchSurfaceReq
         (given, 0) => From::Moment(moment("from_moment", given)?),
     };
     let following = api.parts.watches.follow(tenant, id, from).await?;
-    // At once: whoever follows knows then that nothing is missed from here on.
-    let (moment, revision) = following.reached();
-    let first = v1::WatchSurfaceResponse { moment: moment.to_string(), revision, ..Default::default() };
+    // At once: whoever follows knows then that nothing is missed from here on. Who is told all knows nothing before that: a stream that broke
+    // here and was gone on with from its moment would never tell it.
+    let begins = following.begins().map(|(moment, revision)| (moment.to_string(), revision));
+    let (moment, revision) = begins.unwrap_or_default();
+    let first = v1::WatchSurfaceResponse { moment, revision, ..Default::default() };
     let watcher = Watcher { following, ready: VecDeque::from([first]), ended: false, stopping: api.stopping.clone() };
     Ok(Box::pin(stream::try_unfold(watcher, |mut watcher| async move {
         let next = watcher.next().await.map_err(Status::from)?;

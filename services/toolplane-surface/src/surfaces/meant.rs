@@ -124,7 +124,7 @@ pub(super) fn meaning_at(
     };
     let now = surface.moment(catalog);
     if let Meaning::Refused(refusal) = &mut meaning
-        && now != moment
+        && now != moment.with_shut(now.shut)
     {
         refusal.message.push_str(&format!(" (the call goes by the moment `{moment}`, and the surface is at `{now}`)"));
     }

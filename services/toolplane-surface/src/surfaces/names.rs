@@ -157,11 +157,12 @@ impl SurfaceNames {
     /// What names mean in a surface, by the surface and the catalog.
     pub(super) fn meanings(&self, tenant: &TenantId, view: &View, names: Vec<String>) -> Loaded {
         let owner = self.registry.tenant(tenant);
+        let mark = self.surfaces.mark(tenant);
         let (mut meanings, similar, (revision, moment)): (Vec<_>, _, _) = {
             let catalog = owner.catalog.read();
             let meanings = names.into_iter().map(|name| (meaning(view, &catalog, &name, None), name));
             let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
-            let now = (view.indexed().revision(&catalog), view.indexed().moment(&catalog));
+            let now = (view.indexed().revision(&catalog), view.indexed().moment(&catalog).with_shut(mark));
             (meanings, Arc::clone(catalog.similar()), now)
         };
         let mut effort = Effort::of_one_request();

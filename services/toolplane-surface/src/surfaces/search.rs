@@ -44,7 +44,7 @@ impl SurfaceSearch {
         let (seen, index) = {
             let catalog = owner.catalog.read();
             denied = owner.denied();
-            (Seen::of(view.indexed(), &catalog, &denied), catalog.index().snapshot())
+            (Seen::of(view.indexed(), &catalog, &denied.tools), catalog.index().snapshot())
         };
         let answer = search(&seen, &index, question);
         let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;

@@ -109,8 +109,11 @@ impl Showing {
         after: Option<&Position>,
         mut fits: impl FnMut(&SurfaceTool) -> bool,
     ) -> Told {
+        // Before the look: who goes on from a moment whose tools were other ones is told anew.
+        let mark = self.surfaces.mark(tenant);
         self.surfaces.in_sight(tenant, |catalog, shut| {
             let (head, counts) = (surface.head(catalog), surface.counts(catalog, shut));
+            let head = ToolSurface { moment: surface.moment(catalog).with_shut(mark).to_string(), ..head };
             let (mut tools, mut more) = (Vec::new(), false);
             for tool in surface.tools(catalog, shut, after) {
                 if !fits(&tool) {

@@ -13,9 +13,11 @@ use toolplane_catalog::{DifferencePart, Moment, Progress, SurfaceWatcher};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_runtime::ApiError;
 
+use super::shut::ToldShut;
 use super::{Edits, Surfaces};
 use crate::cache::Held;
 use crate::error::is_parent_gone;
+use crate::providers::KnownCredentials;
 use crate::registry::Registry;
 use crate::retention::NOTED_EVERY;
 
@@ -51,7 +53,11 @@ pub(crate) struct Following {
     /// Held, so that it stays in memory as long as it is followed.
     held: Arc<Held>,
     watcher: SurfaceWatcher,
+    shut: ToldShut,
     revisions: watch::Receiver<u64>,
+    /// What keeps tools from being used may be something else.
+    denials: watch::Receiver<()>,
+    credentials: watch::Receiver<KnownCredentials>,
     /// When the log is to be told what was told to who follows; nothing where it was.
     to_note: Option<Instant>,
     /// When it was last told.
@@ -74,34 +80,52 @@ impl Watches {
     /// Begins to follow a surface. Nothing that comes after this is missed.
     pub(crate) async fn follow(&self, tenant: TenantId, id: SurfaceId, from: From) -> Result<Following, ApiError> {
         let revisions = self.registry.revisions();
+        let (denials, credentials) = (self.registry.tenants().denials().judged(), self.surfaces.credentials.changes());
         let held = match from {
             From::Moment(moment) => self.surfaces.held_at(&tenant, &id, moment).await?,
             From::Now | From::Revision(_) => self.surfaces.held(&tenant, &id).await?,
         };
-        let watcher = {
+        let (watcher, shut) = {
             let (surface, owner) = (Arc::clone(held.view().shared()), self.registry.tenant(&tenant));
             let catalog = owner.catalog.read();
+            let now = self.surfaces.shut(&tenant);
             match from {
-                From::Now => SurfaceWatcher::from_now(surface, &catalog),
-                From::Moment(moment) => SurfaceWatcher::from_moment(surface, &catalog, moment),
-                From::Revision(revision) => SurfaceWatcher::from_revision(surface, &catalog, revision),
+                From::Now => (SurfaceWatcher::from_now(surface, &catalog), ToldShut::of(now)),
+                From::Moment(moment) => {
+                    let mark = self.surfaces.mark_of(&tenant, &now);
+                    match ToldShut::of_moment(moment, now, mark) {
+                        (shut, true) => (SurfaceWatcher::from_moment(surface, &catalog, moment), shut),
+                        (shut, false) => (SurfaceWatcher::from_nothing(surface, &catalog), shut),
+                    }
+                }
+                // What could not be used then is told as if it could have been: no revision says it.
+                From::Revision(revision) => {
+                    let watcher = SurfaceWatcher::from_revision(surface, &catalog, revision);
+                    (watcher, ToldShut::of_revision(now))
+                }
             }
         };
         let (by, to_note, noted) = (self.clone(), Some(Instant::now()), None);
-        Ok(Following { by, tenant, id, held, watcher, revisions, to_note, noted })
+        Ok(Following { by, tenant, id, held, watcher, shut, revisions, denials, credentials, to_note, noted })
     }
 }
 
 impl Following {
-    /// The moment it begins at, with the surface's revision then.
-    pub(crate) fn reached(&self) -> (Moment, u64) {
-        self.watcher.reached()
+    /// The moment it begins at, with the surface's revision then; nothing where all is to be told.
+    pub(crate) fn begins(&self) -> Option<(Moment, u64)> {
+        (!self.watcher.is_underway()).then(|| self.marked(self.watcher.reached()))
+    }
+
+    fn marked(&self, (moment, revision): (Moment, u64)) -> (Moment, u64) {
+        (moment.with_shut(self.by.surfaces.mark_of(&self.tenant, self.shut.told())), revision)
     }
 
     /// What is to be told next, when there is something. Safe to drop while waiting.
     pub(crate) async fn next(&mut self) -> Result<Told, ApiError> {
         loop {
             self.revisions.mark_unchanged();
+            self.denials.mark_unchanged();
+            self.credentials.mark_unchanged();
             match self.by.surfaces.held(&self.tenant, &self.id).await {
                 Ok(held) => self.held = held,
                 Err(ApiError::NotFound { .. }) => return Ok(Told::Deleted),
@@ -111,10 +135,12 @@ impl Following {
             let progress = {
                 let owner = self.by.registry.tenant(&self.tenant);
                 let catalog = owner.catalog.read();
-                self.watcher.next(self.held.view().shared(), &catalog, MAX_TOOLS)
+                let now = self.by.surfaces.shut(&self.tenant);
+                self.shut.step(&mut self.watcher, self.held.view().shared(), &catalog, now, MAX_TOOLS)
             };
             match progress {
-                Progress::Part(part) => {
+                Progress::Part(mut part) => {
+                    part.leads_to = part.leads_to.map(|reached| self.marked(reached));
                     let next = self.noted.map_or_else(Instant::now, |noted| noted + GATHERED);
                     self.to_note.get_or_insert(next);
                     return Ok(Told::Part(part));
@@ -137,6 +163,8 @@ impl Following {
         // then, also where nothing changes.
         tokio::select! {
             _ = self.revisions.changed() => return,
+            _ = self.denials.changed() => return,
+            _ = self.credentials.changed() => return,
             () = tokio::time::sleep(NOTED_EVERY) => return,
             () = due => {}
         }

@@ -1,6 +1,6 @@
 //! A surface at other moments than now: what it was, and which of its tools are another thing since.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use toolplane_records::ids::ToolId;
@@ -19,7 +19,7 @@ impl IndexedSurface {
 
     /// The moment it is at where its catalog is at this revision.
     pub(in crate::surface) fn moment_in(&self, catalog: u64) -> Moment {
-        Moment { changes: self.changes(), above: self.above(), catalog }
+        Moment { changes: self.changes(), above: self.above(), catalog, shut: 0 }
     }
 
     /// Whether it was there at a moment, and so were those above it, as far as numbers tell.
@@ -39,7 +39,7 @@ impl IndexedSurface {
         match &self.0 {
             Form::Copied(_) => None,
             Form::Live(live) => {
-                Some(Moment { changes: self.changes(), above: live.noted_above(), catalog: live.noted()? })
+                Some(Moment { changes: self.changes(), above: live.noted_above(), catalog: live.noted()?, shut: 0 })
             }
         }
     }
@@ -135,10 +135,10 @@ impl IndexedSurface {
         before: &Self,
         catalog: &Catalog,
         most: usize,
-    ) -> Option<VecDeque<ToolId>> {
+    ) -> Option<BTreeSet<ToolId>> {
         let mut tools = BTreeSet::new();
         let all = self.collect_named_otherwise(before, catalog, most, &mut tools);
-        all.then(|| tools.into_iter().collect())
+        all.then_some(tools)
     }
 
     /// Adds these tools; false where they are too many, or not known. One that a surface names may also be in what another one of the line, or the

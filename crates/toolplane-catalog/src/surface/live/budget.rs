@@ -16,7 +16,8 @@ use crate::surface::budget::{
 };
 use crate::surface::load::Loading;
 use crate::surface::record::loaded_now;
-use crate::surface::tools::{List, Shut};
+use crate::surface::shut::Shut;
+use crate::surface::tools::List;
 
 /// Most tools in a row that do not fit when a surface is made; those behind them are not looked at.
 const MAX_UNFITTING: usize = 100;

@@ -11,7 +11,8 @@ use super::LiveSurface;
 use super::judge::{Judged, Place};
 use crate::catalog::{Catalog, CatalogEntry, Group};
 use crate::surface::record::deferred_ref;
-use crate::surface::tools::{List, Position, Shut, SurfaceCounts, SurfaceTool};
+use crate::surface::shut::Shut;
+use crate::surface::tools::{List, Position, SurfaceCounts, SurfaceTool};
 use crate::surface::visibility::hidden_tool;
 use crate::traits::Traits;
 

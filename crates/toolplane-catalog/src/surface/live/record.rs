@@ -10,7 +10,7 @@ use crate::surface::indexed::IndexedSurface;
 use crate::surface::misnamed::Misnamed;
 use crate::surface::record::head;
 use crate::surface::request::SurfaceRequest;
-use crate::surface::tools::Shut;
+use crate::surface::shut::Shut;
 
 impl LiveSurface {
     /// The surface without its tools.

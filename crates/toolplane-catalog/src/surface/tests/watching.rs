@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::budget::any_budget;
 use super::live::{any_request, any_tool, apply, retire, tagged};
+use super::shut::ShutTools;
 use super::*;
 use crate::filter::Criteria;
 
@@ -27,6 +28,10 @@ pub(super) struct Follower {
     pub(super) moment: Moment,
     /// Parts of a difference of which the last one has not come.
     parts: Vec<DifferencePart>,
+    /// What kept tools from being used, as it was told, and as it is told by these parts.
+    told_shut: ShutTools,
+    unsure_behind: Option<u64>,
+    towards: ShutTools,
 }
 
 impl Follower {
@@ -34,19 +39,61 @@ impl Follower {
         let watcher = SurfaceWatcher::from_now(Arc::clone(surface), catalog);
         let moment = watcher.reached().0;
         assert_eq!(moment, surface.moment(catalog));
-        Self { watcher, known: state(surface, catalog), moment, parts: Vec::new() }
+        let (told_shut, towards) = Default::default();
+        let known = state(surface, catalog);
+        Self { watcher, known, moment, parts: Vec::new(), told_shut, unsure_behind: None, towards }
     }
 
     /// The connection breaks: what was not told to its end is forgotten.
     pub(super) fn breaks(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog) {
+        self.breaks_beside(surface, catalog, &ShutTools::default());
+    }
+
+    /// The same where something keeps tools from being used now.
+    pub(super) fn breaks_beside(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog, now: &ShutTools) {
         self.parts.clear();
-        let moment = self.moment.to_string().parse().unwrap();
-        self.watcher = SurfaceWatcher::from_moment(Arc::clone(surface), catalog, moment);
+        // One that is told anew is underway from its beginning.
+        self.towards = now.clone();
+        let moment: Moment = self.moment.to_string().parse().unwrap();
+        assert_eq!(moment, self.moment);
+        let surface = Arc::clone(surface);
+        self.unsure_behind = Some(moment.catalog).filter(|_| moment.shut != 0);
+        (self.watcher, self.told_shut) = match ShutThen::of(moment.shut, now.mark()) {
+            ShutThen::Unknown => (SurfaceWatcher::from_nothing(surface, catalog), now.clone()),
+            ShutThen::Nothing => (SurfaceWatcher::from_moment(surface, catalog, moment), ShutTools::default()),
+            ShutThen::Same => (SurfaceWatcher::from_moment(surface, catalog, moment), now.clone()),
+        };
     }
 
     /// Goes on by one part; whether there may be more.
     pub(super) fn goes_on(&mut self, surface: &Arc<IndexedSurface>, catalog: &Catalog, most: usize) -> bool {
-        match self.watcher.next(surface, catalog, most) {
+        self.goes_on_beside(surface, catalog, &ShutTools::default(), most)
+    }
+
+    /// The same where something keeps tools from being used now.
+    pub(super) fn goes_on_beside(
+        &mut self,
+        surface: &Arc<IndexedSurface>,
+        catalog: &Catalog,
+        now: &ShutTools,
+        most: usize,
+    ) -> bool {
+        if !self.watcher.is_underway() {
+            self.towards = now.clone();
+        }
+        let (before, towards) = (self.told_shut.clone(), self.towards.clone());
+        let shut = (&before.by_namespace(), &towards.by_namespace());
+        let change = ShutChange {
+            before: Shut { by_traits: shut.0, denied: &before.denied },
+            now: Shut { by_traits: shut.1, denied: &towards.denied },
+            is_none: before == towards,
+            unsure_behind: self.unsure_behind,
+        };
+        let progress = self.watcher.next_beside(surface, catalog, change, most);
+        if !self.watcher.is_underway() {
+            (self.told_shut, self.unsure_behind) = (towards, None);
+        }
+        match progress {
             Progress::Current => return false,
             Progress::Looking => return true,
             Progress::Part(part) => {
@@ -55,7 +102,7 @@ impl Follower {
                 self.parts.push(part);
                 if let Some((moment, _)) = leads_to {
                     self.take_in();
-                    self.moment = moment;
+                    self.moment = moment.with_shut(self.told_shut.mark());
                 }
             }
         }
@@ -200,7 +247,7 @@ proptest! {
     }
 }
 
-fn made(catalog: &Catalog, request: &SurfaceRequest) -> Arc<IndexedSurface> {
+pub(super) fn made(catalog: &Catalog, request: &SurfaceRequest) -> Arc<IndexedSurface> {
     Arc::new(make(catalog, request).indexed)
 }
 
@@ -307,6 +354,10 @@ fn what_is_no_longer_known_is_told_anew() {
         register(&mut catalog, again);
     }
     assert_eq!(from(&catalog, &now.to_string()), ["Changed tool_a_one"]);
+    assert_eq!("1.2-00000a1b".parse::<Moment>().map(|moment| (moment.catalog, moment.shut)), Ok((2, 0xa1b)));
+    for wrong in ["1.2-", "1.2-0", "1.2-a1b", "1.2-0000A1B0", "1.2-00000000", "1.2-123456789", "1-2.3", "1.2--1"] {
+        assert_eq!(wrong.parse::<Moment>(), Err(NoMoment), "{wrong}");
+    }
     for wrong in ["", "1", "1.", "01.2", "1.2.3.4.5.6", "1..2", "1.02.3", "a.b", "-1.2", "+1.2"] {
         assert_eq!(wrong.parse::<Moment>(), Err(NoMoment), "{wrong}");
     }

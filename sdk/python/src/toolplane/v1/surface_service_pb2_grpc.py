@@ -229,8 +229,8 @@ class SurfaceServiceServicer(object):
     def WatchSurface(self, request, context):
         """Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
         it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-        difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-        time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+        difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+        everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -508,7 +508,10 @@ export interface WatchSurfaceResponse {
    * more what the surface was at the moment that was asked from.
    */
   anew: boolean;
-  /** Tools that are shown, are not shown any more, or are shown in another way. The first message has none. */
+  /**
+   * Tools that are shown, are not shown any more, or are shown in another way. The first message has none: it says the moment the stream begins
+   * at, or none where all is told anew.
+   */
   changes: SurfaceToolChange[];
   /**
    * The moment this leads to. Where it is empty, the difference goes on in the next message: take the messages in together, and none of
@@ -8483,8 +8486,8 @@ export const SurfaceServiceService = {
   /**
    * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
    * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   * difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+   * everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
    */
   watchSurface: {
     path: "/toolplane.v1.SurfaceService/WatchSurface" as const,
@@ -8675,8 +8678,8 @@ export interface SurfaceServiceServer extends UntypedServiceImplementation {
   /**
    * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
    * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   * difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+   * everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
    */
   watchSurface: handleServerStreamingCall<WatchSurfaceRequest, WatchSurfaceResponse>;
   /** Lists surfaces, newest first. Of large ones only the first tools are told. */
@@ -8866,8 +8869,8 @@ export interface SurfaceServiceClient extends Client {
   /**
    * Follows a surface: what its tools, and those of its catalog, change about it, from a moment on. A difference comes in one message or, where
    * it is large, in several of which the last one names the moment it leads to; changes that come while a reader is slow are one
-   * difference. What is told is what the surface shows by what is declared, loaded and retired; what keeps tools from being called for a
-   * time (a provider that is away, a credential no worker has) is told by `GetSurface` alone.
+   * difference. What is told is what the surface shows: by what is declared, loaded and retired, and without the tools that a rule denies to
+   * everybody or whose credential no worker has. That a provider is away for a time is told by `GetSurface` alone.
    */
   watchSurface(
     request: WatchSurfaceRequest,
