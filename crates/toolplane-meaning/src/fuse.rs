@@ -1,9 +1,9 @@
-//! One order out of two: reciprocal ranks.
+//! One order out of several: reciprocal ranks.
 //!
 //! Scores of words and of meaning have no common measure; places in an order have. Sums are of whole numbers, so the same orders
 //! give the same bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// What the first place of an order of weight 100 is worth.
@@ -35,37 +35,27 @@ pub struct Fused<K> {
     pub key: K,
     /// What its places are worth together.
     pub score: u32,
-    /// It is in the order by words.
-    pub by_words: bool,
-    /// It is in the order by meaning.
-    pub by_meaning: bool,
 }
 
-/// Everything that is in any of the two orders, by its places there; equal ones in order of their keys. A key that is twice in one
-/// order counts where it is first.
-pub fn fuse<K: Clone + Ord + Hash>(words: &[K], meaning: &[K], weights: Weights) -> Vec<Fused<K>> {
-    let mut places: HashMap<&K, (Option<u64>, Option<u64>)> = HashMap::with_capacity(words.len() + meaning.len());
-    for (place, key) in (1..).zip(words) {
-        places.entry(key).or_default().0.get_or_insert(place);
+/// Everything that is in any of the orders, each with what it counts in percent, by its places there; equal ones in order of their keys. A key
+/// that is twice in one order counts where it is first.
+pub fn fuse<K: Clone + Ord + Hash>(orders: &[(&[K], u32)]) -> Vec<Fused<K>> {
+    let mut scores: HashMap<&K, u32> = HashMap::with_capacity(orders.iter().map(|(keys, _)| keys.len()).sum());
+    for (keys, percent) in orders {
+        let mut seen = HashSet::with_capacity(keys.len());
+        for (place, key) in (1..).zip(*keys) {
+            if seen.insert(key) {
+                let score = scores.entry(key).or_default();
+                *score = score.saturating_add(worth(place, *percent));
+            }
+        }
     }
-    for (place, key) in (1..).zip(meaning) {
-        places.entry(key).or_default().1.get_or_insert(place);
-    }
-    let mut fused: Vec<Fused<K>> = places
-        .into_iter()
-        .map(|(key, (words, meaning))| Fused {
-            key: key.clone(),
-            score: worth(words, weights.words).saturating_add(worth(meaning, weights.meaning)),
-            by_words: words.is_some(),
-            by_meaning: meaning.is_some(),
-        })
-        .collect();
+    let mut fused: Vec<Fused<K>> = scores.into_iter().map(|(key, score)| Fused { key: key.clone(), score }).collect();
     fused.sort_unstable_by(|a, b| b.score.cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     fused
 }
 
-fn worth(place: Option<u64>, percent: u32) -> u32 {
-    let Some(place) = place else { return 0 };
+fn worth(place: u64, percent: u32) -> u32 {
     let first = u64::from(FUSED_ONE) * u64::from(percent) / 100;
     u32::try_from(first * (DEPTH + 1) / (DEPTH + place)).unwrap_or(u32::MAX)
 }
@@ -82,17 +72,16 @@ mod tests {
 
     #[test]
     fn what_both_orders_have_comes_before_what_one_has() {
-        let fused = fuse(&[1, 2, 3], &[3, 4], Weights::default());
+        let fused = fuse(&[(&[1, 2, 3], 100), (&[3, 4, 3], 100)]);
         assert_eq!(keys(&fused), [3, 1, 2, 4]);
-        assert!(fused[0].by_words && fused[0].by_meaning && !fused[3].by_words);
-        assert_eq!(fuse(&[7], &[], Weights::default())[0].score, FUSED_ONE);
+        assert_eq!(fuse(&[(&[7], 100), (&[], 100)])[0].score, FUSED_ONE);
     }
 
     #[test]
     fn an_order_without_weight_changes_nothing_in_front() {
-        let fused = fuse(&[5, 1], &[9, 1], Weights { words: 100, meaning: 0 });
+        let fused = fuse(&[(&[5, 1], 100), (&[9, 1], 0)]);
         assert_eq!(keys(&fused), [5, 1, 9]);
-        assert!(fuse::<u32>(&[], &[], Weights::default()).is_empty());
+        assert!(fuse::<u32>(&[]).is_empty());
     }
 
     proptest! {
@@ -105,11 +94,11 @@ mod tests {
             let mut words: Vec<u32> = words.into_iter().collect();
             let at = at.min(words.len() - 1);
             let (moved, place_of) = (words[at], |fused: &[Fused<u32>], key| keys(fused).iter().position(|one| *one == key));
-            let before = place_of(&fuse(&words, &meaning, Weights::default()), moved);
+            let before = place_of(&fuse(&[(&words[..], 100), (&meaning[..], 100)]), moved);
             words.swap(at, at - 1);
-            let after = fuse(&words, &meaning, Weights::default());
+            let after = fuse(&[(&words[..], 100), (&meaning[..], 100)]);
             prop_assert!(place_of(&after, moved) <= before);
-            prop_assert_eq!(&after, &fuse(&words, &meaning, Weights::default()));
+            prop_assert_eq!(&after, &fuse(&[(&words[..], 100), (&meaning[..], 100)]));
             prop_assert!(after.is_sorted_by(|a, b| a.score > b.score || (a.score == b.score && a.key < b.key)));
         }
     }

@@ -154,7 +154,7 @@ fn with_meaning(
 ) -> Answer {
     let best = Question { limit: MOST_NEAR, after: None, ..*question };
     let (words, more) = page(surface, index, ranking, phrases, &best);
-    let all = fused(surface, index, ranking, phrases, nearest, words);
+    let all = fused(surface, index, plan, ranking, phrases, nearest, words);
     let mut result = SearchResult { query_type: "keyword".to_owned(), ..SearchResult::default() };
     (result.total_matches, result.more_matches) = (all.len() as u64, more);
     let mut behind = all.into_iter().filter(|one| question.after.is_none_or(|after| is_behind(one, after)));

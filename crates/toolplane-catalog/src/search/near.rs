@@ -1,7 +1,8 @@
-//! Tools that are near a question by what it means: one order of those and of those that are found by words.
+//! Tools that are near a question by what it means: one order of those, of those that are found by words, and of those use led to.
 //!
 //! What use has taught is in the order by words: it says what words mean, in the scores of words. Meaning has no score that could be
-//! added to those, so the two orders become one by their places.
+//! added to those, so the orders become one by their places. What use says is an order of its own beside these, which counts as much as use is a part of
+//! the best score: else the places of meaning would outweigh what people did with the same words.
 //!
 //! Which tools are near is asked of whoever has a model. Filters, `+must`, `-not`, phrases, and what a surface shows hold for both
 //! orders.
@@ -15,7 +16,9 @@ use toolplane_records::search::MatchReason;
 use toolplane_records::surface::DeferredToolRef;
 
 use super::index::{Contents, Field, KeyKind, key};
+use super::learned::Taught;
 use super::phrases::Phrases;
+use super::plan::Plan;
 use super::query::{Query, parse};
 use super::rank::{Candidate, NAME_WITHIN, Position, Ranking, SCORE_ONE, WHOLE_NAME};
 use super::shown::Shown;
@@ -32,7 +35,7 @@ pub trait Nearest: fmt::Debug + Send + Sync {
     /// The nearest `most` of those that `fits` says may be in the answer, nearest first.
     fn nearest(&self, most: usize, fits: &mut dyn FnMut(&ToolId) -> bool) -> Vec<ToolId>;
 
-    /// What each of the two orders counts.
+    /// What the order by words and the one by meaning count.
     fn weights(&self) -> Weights {
         Weights::default()
     }
@@ -73,10 +76,11 @@ fn place_of(index: &Contents, id: &ToolId) -> Option<u32> {
     named.places().find(|place| index.tools.get(*place).is_some_and(|entry| entry.tool_id() == id))
 }
 
-/// One order out of `words`, which are the best by words, and what is near.
+/// One order out of `words`, which are the best by words, what of them use says something for, and what is near.
 pub(super) fn fused<'i>(
     surface: &impl Shown,
     index: &'i Contents,
+    plan: &Plan<'_>,
     ranking: &Ranking<'_>,
     phrases: &Phrases<'_>,
     nearest: &dyn Nearest,
@@ -94,8 +98,11 @@ pub(super) fn fused<'i>(
     });
     let known: HashSet<&ToolId> = near.iter().collect();
     let by_words: Vec<ToolId> = words.iter().map(|(_, entry, _)| entry.tool_id().clone()).collect();
+    let weights = nearest.weights();
+    let (by_use, use_counts) = by_use(plan, &words, weights.words);
     let mut found: HashMap<&ToolId, _> = words.into_iter().map(|one| (one.1.tool_id(), one)).collect();
-    let mut matches: Vec<Match<'i>> = fuse(&by_words, &near, nearest.weights())
+    let orders = [(&by_words[..], weights.words), (&near[..], weights.meaning), (&by_use[..], use_counts)];
+    let mut matches: Vec<Match<'i>> = fuse(&orders)
         .into_iter()
         .filter_map(|fused| {
             let by_meaning = known.contains(&fused.key);
@@ -112,6 +119,25 @@ pub(super) fn fused<'i>(
     // Stable: equal ones stay in order of their ids.
     matches.sort_by_key(|one| std::cmp::Reverse(one.candidate.score));
     matches
+}
+
+/// Those of `words` that use says something for, most first, and what that order counts: as much of what `words` counts, in percent, as use is a part of the
+/// score of the first of them.
+fn by_use(
+    plan: &Plan<'_>,
+    words: &[(Candidate, &CatalogEntry, DeferredToolRef)],
+    words_count: u32,
+) -> (Vec<ToolId>, u32) {
+    let worth = |candidate: &Candidate| plan.taught_of(candidate.place).map(Taught::worth);
+    let taught = words.iter().filter_map(|(candidate, entry, _)| Some((worth(candidate)?, entry.tool_id())));
+    let mut taught: Vec<(u32, &ToolId)> = taught.collect();
+    // Stable: equal ones stay in the order by words.
+    taught.sort_by_key(|(worth, _)| std::cmp::Reverse(*worth));
+    let count = words.first().map_or(0, |(first, ..)| {
+        let (part, all) = (worth(first).unwrap_or_default(), first.score.max(1));
+        u64::from(words_count) * u64::from(part) / u64::from(all)
+    });
+    (taught.into_iter().map(|(_, id)| id.clone()).collect(), u32::try_from(count).unwrap_or(words_count))
 }
 
 /// Who is asked for by name stays in front of all others.

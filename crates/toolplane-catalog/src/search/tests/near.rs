@@ -85,6 +85,30 @@ fn what_use_taught_stands_among_words_and_goes_with_meaning() {
     assert_eq!((taught[0].name.as_str(), how), ("files.readFile", vec!["use", "meaning"]));
 }
 
+/// What people did with these very words says more than what is near, and what one word of many led to says little.
+#[test]
+fn what_use_is_sure_of_is_not_outweighed_by_what_is_near() {
+    let catalog = library();
+    let near = Order::of(&catalog, &["files.readFile"]);
+    let tool = named(&catalog, "weather.get_forecast").tool_id().clone();
+    let starter = Thesaurus::starter();
+    let first = |taught: &str, asked: &str| {
+        let mut notebook = Notebook::default();
+        for teacher in 0..20 {
+            let (words, tool) = (words_of(taught), tool.clone());
+            notebook.learn(&Lesson { words, tool, teacher, day: 20_000, weight: 1_000, era: 0 }, 30);
+        }
+        let learned = Learned::of([&notebook], 30);
+        let (meaning, learned) = (Some(&near as &dyn Nearest), Some(learned.on(20_000)));
+        let asked = Question { meaning, learned, ..question(asked, 10, &starter) };
+        let found =
+            super::super::search(&Everything::default(), &catalog.index().snapshot(), &asked).unwrap().result.found;
+        found[0].name.clone()
+    };
+    assert_eq!(first("umbrella gloves coat", "umbrella gloves coat workspace"), "weather.get_forecast");
+    assert_eq!(first("umbrella", "umbrella reads files of the workspace"), "files.readFile");
+}
+
 #[test]
 fn pages_have_everything_once() {
     let catalog = library();
