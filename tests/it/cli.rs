@@ -252,3 +252,42 @@ fn bounds_a_surface(shell: &Shell) {
     assert!(shell.complains(2, &["surface", "show", child]).contains("docs/errors.md#PARENT_GONE"));
     shell.says(0, &["surface", "rm", child]);
 }
+
+/// Why a process does not start is a line of its log like all others, where it is known how they look.
+#[tokio::test]
+async fn why_a_process_does_not_start_is_told_as_its_log_looks() {
+    let running = Cluster::start(Options::new("")).await.unwrap();
+    let taken = running.endpoint().trim_start_matches("http://").to_owned();
+    for (wrong, code, status) in [
+        ("[server]\nlisten = \"0.0.0.0:1\"\n", "CONFIG_VALUE_INVALID", 2),
+        ("[server]\nno_key = 1\n", "CONFIG_FILE_INVALID", 2),
+        ("[executor]\npools = [\"shel\"]\n", "", 2),
+        (&format!("[server]\nlisten = \"{taken}\"\n"), "", 1),
+    ] {
+        let told = |format: &str, more: &[&str]| {
+            let cluster = Cluster::prepare(Options::new(format!("{wrong}[log]\nformat = {format:?}\n"))).unwrap();
+            let mut command = cluster.command().unwrap();
+            command.env_remove("TOOLPLANE__SERVER__LISTEN").args(more);
+            let output = command.output().unwrap();
+            assert_eq!(output.status.code(), Some(status), "{wrong}");
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let lines: Vec<serde_json::Value> = told("json", &[])
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+            .collect();
+        let last = lines.last().unwrap();
+        assert!(last["timestamp"].is_string() && last["target"].is_string() && last["level"] == "ERROR", "{last}");
+        let told_code = last["error_code"].as_str().unwrap();
+        assert!(code.is_empty() || told_code == code, "{last}");
+        let text = told("text", &[]);
+        let message = last["message"].as_str().unwrap();
+        // The folders differ.
+        let same = message.split_once("toolplane.toml").map_or(message, |(_, rest)| rest);
+        assert!(text.contains("error: ") && text.contains(same), "{message}: {text}");
+        assert!(text.contains(&format!("see {}", last["see"].as_str().unwrap())), "{last}: {text}");
+        if status == 2 {
+            assert!(told("json", &["--check-config"]).starts_with("error: "), "who checks reads it");
+        }
+    }
+}

@@ -53,8 +53,10 @@ async fn calls_are_counted_measured_and_logged_and_none_of_it_tells_what_they_we
     let mut spec = bed.spec("text.word_count", &good);
     spec.native_call_id = "call_77".to_owned();
     spec.runtime_refs = vec!["iteration:3".to_owned()];
+    spec.session_ref = "b\u{2028}c".to_owned();
     bed.followed(spec).await;
-    bed.call("text.word_count", &good).await;
+    bed.followed(v1::InvocationSpec { session_ref: r"b\u{2028}c".to_owned(), ..bed.spec("text.word_count", &good) })
+        .await;
     let failed = bed.call("text.word_count", format!("{{\"path\":\"no-{CANARY}\"}}")).await;
     let denied = bed.call("http.fetch", format!("{{\"url\":\"http://127.0.0.1:9/{CANARY}\"}}")).await;
     let unknown = bed.call(CANARY, "{}").await;
@@ -105,6 +107,10 @@ async fn calls_are_counted_measured_and_logged_and_none_of_it_tells_what_they_we
     assert_eq!((&first["status"], &first["iteration"]), (&"completed".into(), &3.into()));
     assert!(first["duration_ms"].is_u64() && first["trace_id"].is_string() && first["warnings_count"] == 0, "{first}");
     assert_eq!(first["cache_hit"], false, "{first}");
+    // Two sessions never look alike, and no reader takes one for two lines.
+    let sessions: Vec<_> = calls.iter().filter_map(|line| line["session_id"].as_str()).collect();
+    assert_eq!(sessions, ["b\u{2028}c", r"b\u{2028}c"]);
+    assert!(!log.contains('\u{2028}'), "{log}");
     let failure = calls.iter().find(|line| line["ended_as"] == "failed").expect("its line");
     assert_eq!(failure["error_code"], failed.error.unwrap().error_code.as_str());
     assert!(of("toolplane::decisions").iter().any(|line| line["status"] == "deny"), "{log}");

@@ -4,6 +4,7 @@
 
 mod error;
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use toolplane_records::cluster::ClusterRole;
 pub use self::error::RoleError;
 
 use crate::client::{self, Peer, PeerSettings};
-use crate::config::{Config, ConfigError, Endpoints};
+use crate::config::{Config, ConfigError, Endpoints, LogFormat};
 use crate::health::Readiness;
 use crate::metrics;
 use crate::server::internal::Inside;
@@ -262,10 +263,17 @@ pub fn start(
     if let Err(error) = toolplane_allocations::answer() {
         eprintln!("this process cannot say how often it allocates: {error}");
     }
-    match configuration(config, programs) {
-        Err(code) => code,
-        Ok(config) if check_config => rehearsed(&config, programs),
-        Ok(config) => exit_code(block_on(run(config, programs, descriptors))),
+    // Who only checks a configuration reads what is said.
+    let looks = |format| if check_config { LogFormat::Text } else { format };
+    let config = match Config::load(config, std::env::vars_os()) {
+        Ok(config) => config,
+        Err(error) => return refused(&error.into(), looks(Config::log_format(config, std::env::vars_os()))),
+    };
+    let format = looks(config.log.format);
+    match check(&config, programs) {
+        Err(error) => refused(&error, format),
+        Ok(()) if check_config => rehearsed(&config, programs),
+        Ok(()) => exit_code(block_on(run(config, programs, descriptors)), format),
     }
 }
 
@@ -275,10 +283,7 @@ fn rehearsed(config: &Config, programs: &[RoleProgram]) -> ExitCode {
     for program in programs {
         match (program.rehearse)(config) {
             Ok(told) => warnings.extend(told),
-            Err(error) => {
-                say(&error);
-                return ExitCode::from(2);
-            }
+            Err(error) => return refused(&error, LogFormat::Text),
         }
     }
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
@@ -290,20 +295,13 @@ fn rehearsed(config: &Config, programs: &[RoleProgram]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The checked configuration, or the exit code of a process whose configuration is refused (said on standard error).
-fn configuration(file: Option<&Path>, programs: &[RoleProgram]) -> Result<Config, ExitCode> {
-    let checked = Config::load(file, std::env::vars_os()).map_err(RoleError::from).and_then(|config| {
-        ServerSettings::from_config(&config.server)?;
-        PeerSettings::from_config(&config)?;
-        crate::tls::check(&config.server, &config.peers)?;
-        check_endpoints(&config, Plan::of(programs))?;
-        programs.iter().try_for_each(|program| (program.check)(&config))?;
-        Ok(config)
-    });
-    checked.map_err(|error| {
-        say(&error);
-        ExitCode::from(2)
-    })
+/// Checks a configuration that can be read.
+fn check(config: &Config, programs: &[RoleProgram]) -> Result<(), RoleError> {
+    ServerSettings::from_config(&config.server)?;
+    PeerSettings::from_config(config)?;
+    crate::tls::check(&config.server, &config.peers)?;
+    check_endpoints(config, Plan::of(programs))?;
+    programs.iter().try_for_each(|program| (program.check)(config))
 }
 
 /// A role on its own has to know where those are that it asks, and the gateway where it listens.
@@ -333,16 +331,24 @@ fn block_on<T>(process: impl Future<Output = Result<T, RoleError>>) -> Result<T,
     runtime.map_err(RoleError::without_code)?.block_on(process)
 }
 
-fn say(error: &RoleError) {
-    error.lines().iter().for_each(|line| eprintln!("{line}"));
+/// Says what is wrong on standard error, as the log there looks.
+fn say(error: &RoleError, format: LogFormat) {
+    // Where nothing can be said, that cannot be said either.
+    let _ = std::io::stderr().write_all(&error.told(format));
 }
 
-/// Says what went wrong on standard error; code 1.
-fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
+/// Says why a configuration is refused; code 2.
+fn refused(error: &RoleError, format: LogFormat) -> ExitCode {
+    say(error, format);
+    ExitCode::from(2)
+}
+
+/// Says what went wrong; code 1.
+fn exit_code(outcome: Result<(), RoleError>, format: LogFormat) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&error);
+            say(&error, format);
             ExitCode::FAILURE
         }
     }

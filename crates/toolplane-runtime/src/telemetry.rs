@@ -26,6 +26,7 @@ pub mod context;
 mod export;
 mod fields;
 mod held;
+mod lines;
 mod log_thread;
 mod otlp;
 pub mod semconv;
@@ -37,7 +38,6 @@ pub(crate) mod tests;
 pub(crate) use client::OtlpClient;
 use client::Signal;
 use export::{Exporter, FinishedSpans};
-use fields::PlainFields;
 use held::Keep;
 use log_thread::{LogLines, LogThread};
 use span::Tracer;
@@ -146,7 +146,9 @@ pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<Tel
     let receiver = |signal| config.otlp_endpoint.as_deref().map(|endpoint| receiver(endpoint, signal)).transpose();
     let (traces, metrics) = (receiver(Signal::Traces)?, receiver(Signal::Metrics)?);
     names::TOOLS.set_most(config.metrics_tools);
-    let (lines, written) = LogThread::start(std::io::stderr()).map_err(TelemetryError::Log)?;
+    let format = log.format;
+    let (lines, written) =
+        LogThread::start(std::io::stderr(), move |count| lost(format, count)).map_err(TelemetryError::Log)?;
     Registry::default().with(log_layer(log, lines)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
     let spans = traces.map(|client| {
         let spans = FinishedSpans::default();
@@ -178,21 +180,27 @@ pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, LogFilterError> {
     EnvFilter::try_new(text).map_err(|error| LogFilterError { text: text.to_owned(), error })
 }
 
-fn log_layer<S>(config: &LogConfig, lines: LogLines) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+fn log_layer<S>(config: &LogConfig, out: LogLines) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
     let filter = parse_filter(&config.filter).map_err(TelemetryError::Filter)?;
-    let layer = tracing_subscriber::fmt::layer().with_writer(lines).log_internal_errors(false);
-    Ok(match config.format {
-        LogFormat::Text => {
-            let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());
-            match colours {
-                true => layer.with_ansi(true).with_filter(filter).boxed(),
-                false => layer.with_ansi(false).fmt_fields(PlainFields).with_filter(filter).boxed(),
-            }
-        }
-        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
+    let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    Ok(lines::layer(config.format, colours, out).with_filter(filter).boxed())
+}
+
+/// The line of a log in this format that says why a process cannot go on, for one whose log does not go on either.
+pub(crate) fn last_line(format: LogFormat, message: &str, code: Option<codes::Code>) -> Vec<u8> {
+    lines::rendered(format, || {
+        let (error_code, see) = (code.map(codes::Code::as_str), code.map(codes::Code::page));
+        tracing::error!(target: "toolplane_runtime::process", error_code, see, "{message}");
+    })
+}
+
+/// The last line of a log whose reader is too slow.
+fn lost(format: LogFormat, count: usize) -> Vec<u8> {
+    lines::rendered(format, || {
+        tracing::warn!(lines = count, "the reader of the log was too slow at the end: as many lines as this are lost");
     })
 }
 

@@ -112,9 +112,14 @@ impl Code {
         self.as_str().strip_suffix(".*").unwrap_or(self.as_str())
     }
 
+    /// Where its cause and its cure are told.
+    pub fn page(self) -> String {
+        format!("docs/errors.md#{}", self.anchor())
+    }
+
     /// The same, as people are told.
     pub fn place(self) -> String {
-        format!("see docs/errors.md#{}", self.anchor())
+        format!("see {}", self.page())
     }
 }
 

@@ -9,7 +9,10 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, ConfigError, environment};
+use super::{Config, ConfigError, ENV_PREFIX, LogFormat, environment};
+
+/// The variable of `log.format`, after its beginning.
+const LOG_FORMAT: &str = "LOG__FORMAT";
 
 impl Config {
     /// Reads the file (none: all defaults), applies the environment, and checks the result.
@@ -43,6 +46,23 @@ impl Config {
         config.file = file.map(Path::to_owned);
         config.check()?;
         Ok(config)
+    }
+
+    /// How the log was to look by a configuration that is refused, as far as it can be read; text where it cannot.
+    pub(crate) fn log_format(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> LogFormat {
+        let by_environment = environment
+            .into_iter()
+            .find(|(name, _)| name.to_str().and_then(|name| name.strip_prefix(ENV_PREFIX)) == Some(LOG_FORMAT))
+            .and_then(|(_, value)| value.into_string().ok());
+        let by_file = || {
+            let table: toml::Table = std::fs::read_to_string(file?).ok()?.parse().ok()?;
+            Some(table.get("log")?.get("format")?.as_str()?.to_owned())
+        };
+        let said = by_environment.or_else(by_file).map(toml::Value::String);
+        said.and_then(|said| LogFormat::deserialize(said).ok()).unwrap_or_default()
     }
 
     /// Reads configuration text; `file` is only named in errors. The rules between keys are not checked. Fails with

@@ -386,3 +386,22 @@ fn every_tenant_has_a_workspace_of_its_own() {
     );
     check("[executor.quota]\ntenant_files = 0\n", &[], "`executor.quota.tenant_files`: ");
 }
+
+#[test]
+fn how_the_log_was_to_look_is_read_where_it_can_be() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("toolplane.toml");
+    let format = |text: &str, environment: &[(&str, &str)]| {
+        std::fs::write(&file, text).expect("file");
+        let environment = environment.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Config::log_format(Some(&file), environment)
+    };
+    let json = "[server]\nno_key = 1\n[log]\nformat = \"json\"\n";
+    assert_eq!(format(json, &[]), LogFormat::Json);
+    assert_eq!(format(json, &[("TOOLPLANE__LOG__FORMAT", "text")]), LogFormat::Text);
+    assert_eq!(format("", &[("TOOLPLANE__LOG__FORMAT", "json")]), LogFormat::Json);
+    for unreadable in ["", "no toml", "[log]\nformat = \"xml\"\n", "log = 1\n"] {
+        assert_eq!(format(unreadable, &[]), LogFormat::Text, "{unreadable}");
+    }
+    assert_eq!(Config::log_format(None, []), LogFormat::Text);
+}

@@ -5,10 +5,10 @@ use std::fmt;
 
 use toolplane_records::codes::Code;
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, LogFormat};
 use crate::server::ServerError;
 use crate::tasks::TaskFailure;
-use crate::telemetry::TelemetryError;
+use crate::telemetry::{self, TelemetryError};
 
 /// Why a role could not be started or ended badly. Printed as its cause.
 #[derive(Debug)]
@@ -28,10 +28,15 @@ impl RoleError {
         Self { code: None, cause: cause.into() }
     }
 
-    /// The lines an operator reads: what is wrong, and where the cause and the cure are told.
-    pub(super) fn lines(&self) -> Vec<String> {
-        let place = self.code.map(|code| format!("  {}", code.place()));
-        std::iter::once(format!("error: {}", self.cause)).chain(place).collect()
+    /// What an operator reads: what is wrong, and where the cause and the cure are told. As two lines of text, or as one of a log in JSON.
+    pub(super) fn told(&self, format: LogFormat) -> Vec<u8> {
+        match format {
+            LogFormat::Text => {
+                let place = self.code.map(|code| format!("  {}\n", code.place())).unwrap_or_default();
+                format!("error: {}\n{place}", self.cause).into_bytes()
+            }
+            LogFormat::Json => telemetry::last_line(format, &self.cause.to_string(), self.code),
+        }
     }
 }
 
@@ -78,10 +83,27 @@ mod tests {
     #[test]
     fn an_operator_is_told_where_the_cure_is() {
         let error = RoleError::from(ConfigError::value("server.listen", "must be an address"));
+        let text = |error: &RoleError| String::from_utf8(error.told(LogFormat::Text)).unwrap();
         assert_eq!(
-            error.lines(),
-            ["error: `server.listen`: must be an address", "  see docs/errors.md#CONFIG_VALUE_INVALID"]
+            text(&error),
+            "error: `server.listen`: must be an address\n  see docs/errors.md#CONFIG_VALUE_INVALID\n"
         );
-        assert_eq!(RoleError::without_code("no signals").lines(), ["error: no signals"]);
+        let without = RoleError::without_code("no signals");
+        assert_eq!(text(&without), "error: no signals\n");
+        let json =
+            |error: &RoleError| serde_json::from_slice::<serde_json::Value>(&error.told(LogFormat::Json)).unwrap();
+        let told = json(&error);
+        assert_eq!(
+            [&told["level"], &told["message"], &told["error_code"], &told["see"], &told["target"]],
+            [
+                "ERROR",
+                "`server.listen`: must be an address",
+                "CONFIG_VALUE_INVALID",
+                "docs/errors.md#CONFIG_VALUE_INVALID",
+                "toolplane_runtime::process"
+            ]
+        );
+        assert!(told["timestamp"].as_str().is_some_and(|at| at.ends_with('Z')), "{told}");
+        assert_eq!(json(&without).get("error_code"), None);
     }
 }

@@ -7,13 +7,10 @@ use toolplane_records::decision::PermissionDecision;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::provider::provider_of;
 use toolplane_records::result::ToolResult;
-use toolplane_records::visible;
 
 use super::measures::{between, execution_of};
 use super::tool_name;
 
-/// Characters of a caller's own names that are shown.
-const MOST_CHARS: usize = 128;
 /// How callers say which round of their loop a call belongs to, among its runtime refs: `iteration:3`.
 const ITERATION: &str = "iteration:";
 /// How evidence begins that tells of something that was cleaned.
@@ -31,11 +28,11 @@ pub(super) fn ended(record: &Invocation, result: &ToolResult) {
         target: "toolplane::calls",
         event = "agent_tool_done",
         tenant = record.tenant.as_str(),
-        session_id = names.session_id.as_deref(),
-        request_id = names.request_id.as_deref(),
+        session_id = names.session_id,
+        request_id = names.request_id,
         iteration = names.iteration,
         invocation_id = record.invocation_id.as_str(),
-        tool = names.tool.as_str(),
+        tool = names.tool,
         status = if result.is_error { "error" } else { "completed" },
         ended_as = record.status.as_str(),
         duration_ms,
@@ -62,12 +59,12 @@ pub(super) fn decided(record: &Invocation, decision: &PermissionDecision) {
         target: "toolplane::decisions",
         event = "agent_tool_decided",
         tenant = record.tenant.as_str(),
-        session_id = names.session_id.as_deref(),
-        request_id = names.request_id.as_deref(),
+        session_id = names.session_id,
+        request_id = names.request_id,
         iteration = names.iteration,
         invocation_id = record.invocation_id.as_str(),
         decision_id = decision.decision_id.as_str(),
-        tool = names.tool.as_str(),
+        tool = names.tool,
         status = decision.behavior.as_str(),
         source = decision.source.as_deref(),
         reason_type = reason.map(|reason| reason.reason_type.as_str()),
@@ -77,23 +74,22 @@ pub(super) fn decided(record: &Invocation, decision: &PermissionDecision) {
     );
 }
 
-/// What every line about a call names it by.
+/// What every line about a call names it by: exactly, so that no two names look alike. The log spells out what would act in a line.
 struct Names<'a> {
-    tool: String,
-    session_id: Option<String>,
-    request_id: Option<String>,
+    tool: &'a str,
+    session_id: Option<&'a str>,
+    request_id: Option<&'a str>,
     iteration: Option<u64>,
     trace_id: Option<&'a str>,
 }
 
 impl<'a> Names<'a> {
     fn of(record: &'a Invocation) -> Self {
-        let shown = |text: &str| visible::excerpt(text, MOST_CHARS);
         let iteration = record.runtime_refs.iter().find_map(|known| known.strip_prefix(ITERATION)?.parse().ok());
         Self {
-            tool: shown(tool_name(record)),
-            session_id: record.session_ref.as_deref().map(shown),
-            request_id: record.native_call_id.as_deref().map(shown),
+            tool: tool_name(record),
+            session_id: record.session_ref.as_deref(),
+            request_id: record.native_call_id.as_deref(),
             iteration,
             trace_id: record.telemetry_refs.first().map(|position| position.trace_id.as_str()),
         }
