@@ -2,6 +2,7 @@
 
 mod callers;
 mod described;
+mod drained;
 mod streams;
 mod tls;
 mod traced;

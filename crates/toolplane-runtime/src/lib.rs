@@ -18,6 +18,7 @@ pub mod client;
 pub mod clock;
 mod code_name;
 pub mod config;
+pub mod draining;
 #[cfg(test)]
 mod fuzz;
 pub mod health;

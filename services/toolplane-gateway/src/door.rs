@@ -84,12 +84,13 @@ impl Door {
             roles,
             url: url.trim_end_matches('/').to_owned(),
             scope: mcp::scope_of_calls(options.auth.as_deref()),
+            // One token, so that a stream that can go on elsewhere is never answered that its call has not ended.
+            drains: front.drains.clone(),
             front: Arc::new(front),
             auth: options.auth.clone(),
             max_body_bytes: options.max_message_bytes,
             reflection: options.reflection,
             encrypted,
-            drains: CancellationToken::new(),
             ends: CancellationToken::new(),
         }
     }

@@ -33,6 +33,7 @@ pub(crate) mod openapi;
 mod read;
 mod rpc;
 mod upload;
+mod waiting;
 mod words;
 mod write;
 

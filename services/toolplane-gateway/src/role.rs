@@ -51,13 +51,14 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     follow(process, &roles);
     let bound = server::bind(options.listener.listen).await.map_err(GatewayError::from)?;
     let server = WebServer::new(bound, options.web.clone()).map_err(GatewayError::from)?;
-    let front = Front::new(Arc::clone(&options.mcp), mcp::seals(&process.config)?);
+    let drains = process.tasks.shutdown().token();
+    let front = Front::new(Arc::clone(&options.mcp), mcp::seals(&process.config)?, drains);
     let door = Door::new(&options, server.callers(), server.address(), server.is_encrypted(), roles, front);
     println!("http on {}", server.address());
-    let (drains, ends, shutdown) = (door.drains.clone(), door.ends.clone(), process.tasks.shutdown().clone());
+    let (ends, shutdown) = (door.ends.clone(), process.tasks.shutdown().clone());
     let service = door::service(Arc::new(door));
     process.tasks.spawn("http", async move {
-        let ending = end_streams((drains, ends), options.web.drain_timeout, shutdown.clone());
+        let ending = end_streams(ends, options.web.drain_timeout, shutdown.clone());
         let mut serving = std::pin::pin!(server.run(service, shutdown));
         // What has nothing to end is not waited for.
         tokio::select! {
@@ -84,11 +85,9 @@ fn follow(process: &Process, roles: &Roles) {
     }
 }
 
-/// Once a stop was asked for: ends streams that can be gone on with elsewhere, lets the others go on for a while, and ends them
-/// while they can still be told why.
-async fn end_streams((drains, ends): (CancellationToken, CancellationToken), drain: Duration, shutdown: Shutdown) {
+/// Once a stop was asked for: lets what cannot be come back to go on for a while, and ends it while it can still be told why.
+async fn end_streams(ends: CancellationToken, drain: Duration, shutdown: Shutdown) {
     shutdown.requested().await;
-    drains.cancel();
     let patience = drain.saturating_sub(LAST_WORDS.min(drain / 2));
     tokio::select! {
         () = tokio::time::sleep(patience) => {}

@@ -150,6 +150,7 @@ impl SchedulerRole {
             deletions: parts.deletions,
             originals,
             stays: parts.stays.clone(),
+            drains: tasks.shutdown().token(),
         });
         let sessions = WorkerParts {
             calls: calls.clone(),

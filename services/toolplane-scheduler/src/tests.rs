@@ -4,6 +4,7 @@
 mod asked_results;
 mod cleaned;
 mod declared;
+mod drained;
 mod edits;
 mod endings;
 mod fakes;
@@ -208,6 +209,7 @@ impl World {
             deletions,
             originals: self.originals.clone(),
             stays,
+            drains: self.stop.clone(),
         })
     }
 

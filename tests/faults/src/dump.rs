@@ -68,8 +68,8 @@ async fn settle(bed: &Bed) -> Result<(), Trouble> {
                 match clients.invocations().wait_invocation(request).await {
                     Ok(answer) if answer.get_ref().done => return *last_end.lock() = Instant::now(),
                     Err(status) if status.code() == Code::NotFound => return,
-                    Ok(_) => {}
-                    Err(_) => toolplane_wait::look_again().await,
+                    // A scheduler that is told to stop answers at once.
+                    Ok(_) | Err(_) => toolplane_wait::look_again().await,
                 }
             }
         }

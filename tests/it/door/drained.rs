@@ -6,7 +6,7 @@ use super::bed::{Client, Doors, RULES, text};
 use crate::bed::PATIENCE;
 
 #[tokio::test]
-async fn streams_of_a_session_go_on_elsewhere_and_an_answer_without_one_is_waited_for() {
+async fn streams_of_a_session_go_on_elsewhere_and_without_one_the_answer_says_how_to_come_back() {
     let doors = Doors::open(RULES, "").await;
     let (mut first, url) = doors.another("first", "").await;
     let client = Client::new().begin(&url).await;
@@ -18,10 +18,10 @@ async fn streams_of_a_session_go_on_elsewhere_and_an_answer_without_one_is_waite
     let at = slow.until_event().await;
     let alone = json!({ "name": "slow_compute", "arguments": { "seconds": 4, "label": "alone" } });
     let alone = Client::new().ask(&url, "tools/call", alone, json!({})).await;
-    assert_eq!(alone.headers["content-type"], "text/event-stream", "its answer is waited for");
+    assert_eq!(alone.headers["content-type"], "text/event-stream", "it takes long");
 
     let (answer, stopped, ..) = tokio::join!(
-        // Dropping it would cancel its call.
+        // Nothing else could tell its client which call it is.
         alone.last(),
         first.terminate(PATIENCE),
         // None of these is told that the process stops, as they would be at the bound of the drain: they end before.
@@ -30,6 +30,14 @@ async fn streams_of_a_session_go_on_elsewhere_and_an_answer_without_one_is_waite
         slow.ends_unanswered(),
     );
     assert!(stopped.unwrap().success());
+    let said = text(&answer);
+    assert!(said.contains("This server is stopping") && said.contains("call `tool_result`"), "{answer}");
+    let meta = &answer["result"]["_meta"];
+    assert_eq!(meta["toolplane/cut_short"], json!({ "reason": "DRAINING", "retry_after_ms": 1000 }), "{answer}");
+    let come_back = json!({
+        "name": "tool_result", "arguments": { "invocation_id": meta["toolplane/invocation_id"] },
+    });
+    let answer = Client::new().ask(&doors.url, "tools/call", come_back, json!({})).await.last().await;
     assert_eq!(text(&answer), "computed alone", "{answer}");
     let resumed = client.header("last-event-id", &at).get(&doors.url).await.last().await;
     assert_eq!((&resumed["id"], text(&resumed).as_str()), (&json!(2), "computed moved"), "{resumed}");

@@ -6143,6 +6143,16 @@ pub struct CallRequest {
     #[prost(message, optional, tag = "3")]
     pub form: ::core::option::Option<FormSpec>,
 }
+/// Why a wait ended before its time, while the call goes on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CutShort {
+    /// The stable code; `DRAINING`: the server that waited is told to stop.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+    /// When the call may be asked for again, in milliseconds from now.
+    #[prost(uint32, tag = "2")]
+    pub retry_after_ms: u32,
+}
 /// How a call ended, or that it has not.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallResponse {
@@ -6159,6 +6169,9 @@ pub struct CallResponse {
     /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
     #[prost(message, optional, tag = "4")]
     pub formed: ::core::option::Option<Formed>,
+    /// Why the wait ended before its time, where it did.
+    #[prost(message, optional, tag = "5")]
+    pub cut_short: ::core::option::Option<CutShort>,
 }
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6327,6 +6340,9 @@ pub struct WaitInvocationResponse {
     /// The call in the form that was asked for; absent where the form is of a result and there is none yet.
     #[prost(message, optional, tag = "4")]
     pub formed: ::core::option::Option<Formed>,
+    /// Why the wait ended before its time, where it did.
+    #[prost(message, optional, tag = "5")]
+    pub cut_short: ::core::option::Option<CutShort>,
 }
 /// Asks to follow a call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7416,8 +7432,8 @@ pub mod invocation_service_client {
             self
         }
         /// Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-        /// after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-        /// GetResult and ProvideInput go on from there.
+        /// after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+        /// WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
         pub async fn call(
             &mut self,
             request: impl tonic::IntoRequest<super::CallRequest>,
@@ -7543,7 +7559,7 @@ pub mod invocation_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.InvocationService", "GetResult"));
             self.inner.unary(req, path, codec).await
         }
-        /// Waits until a call has ended, at most for a given time.
+        /// Waits until a call has ended, at most for a given time, and no longer than the server itself is there.
         pub async fn wait_invocation(
             &mut self,
             request: impl tonic::IntoRequest<super::WaitInvocationRequest>,
@@ -8323,8 +8339,8 @@ pub mod invocation_service_server {
     #[async_trait]
     pub trait InvocationService: std::marker::Send + std::marker::Sync + 'static {
         /// Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-        /// after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-        /// GetResult and ProvideInput go on from there.
+        /// after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+        /// WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
         async fn call(
             &self,
             request: tonic::Request<super::CallRequest>,
@@ -8364,7 +8380,7 @@ pub mod invocation_service_server {
             tonic::Response<super::GetResultResponse>,
             tonic::Status,
         >;
-        /// Waits until a call has ended, at most for a given time.
+        /// Waits until a call has ended, at most for a given time, and no longer than the server itself is there.
         async fn wait_invocation(
             &self,
             request: tonic::Request<super::WaitInvocationRequest>,

@@ -24,6 +24,7 @@ use super::remap;
 use super::seats::Seat;
 use super::services::Catalog;
 use crate::caller::{self, Caller};
+use crate::draining;
 use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::Span;
@@ -51,8 +52,7 @@ struct Rules {
 
 impl Rules {
     fn draining(&self) -> Until {
-        let last_words = ApiError::unavailable(codes::DRAINING, "this server is stopping");
-        Until { token: self.draining.clone(), last_words }
+        Until { token: self.draining.clone(), last_words: draining::last_words() }
     }
 
     /// Who calls; no credential is asked for where a method is open to all.

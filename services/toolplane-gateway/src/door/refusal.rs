@@ -80,6 +80,6 @@ pub(crate) fn http_status(code: Code) -> StatusCode {
 }
 
 /// Whole seconds, at least one: the header knows no others.
-fn seconds(wait: Duration) -> u64 {
+pub(crate) fn seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

@@ -6,19 +6,18 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::Request as HttpRequest;
 use axum::response::Response;
-use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use prost_reflect::DynamicMessage;
-use prost_reflect::prost::Message as _;
 use tokio::time::Instant;
-use tonic::{Request, Status};
+use tonic::Status;
 
 use super::cursor::Cursor;
-use super::events::Events;
+use super::events::{Events, Stops};
 use super::methods::{Method, Shape};
-use super::{body, download, headers, read, rpc, upload, write};
-use crate::door::{Door, refusal};
+use super::{body, download, headers, read, rpc, upload, waiting, write};
+use crate::door::Door;
+use crate::door::refusal::{self, refusal};
 use crate::upstream::Upstream;
 
 /// Answers a request for `method` by the caller of `upstream`.
@@ -52,12 +51,12 @@ impl Call<'_> {
         match self.method.shape {
             Shape::Upload => {
                 let answer = upload::answer(self.upstream, self.method, content).await?;
-                self.written(answer)
+                Ok(written(&rpc::read(answer, &self.method.output)?))
             }
             Shape::Unary => {
                 let message = self.message(headers, content).await?;
-                let answer = rpc::unary(self.upstream, self.method, asked(&message, timeout)).await?;
-                self.written(answer.into_inner())
+                let answer = waiting::unary(self.door, self.upstream, self.method, message, timeout).await?;
+                Ok(written(&answer))
             }
             Shape::Download if !download::as_events(headers) => {
                 let message = self.message(headers, content).await?;
@@ -73,10 +72,12 @@ impl Call<'_> {
         if let Some(id) = headers::last_event_id(headers)? {
             cursor.resume(id, &mut message)?;
         }
-        let messages = rpc::stream(self.upstream, self.method, asked(&message, timeout)).await?;
+        let messages = rpc::stream(self.upstream, self.method, rpc::request(&message, timeout)).await?;
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let (output, ends) = (self.method.output.clone(), self.door.ends.clone());
-        Ok(Events { messages, output, cursor, deadline, ends }.into_response())
+        let output = self.method.output.clone();
+        let moves = cursor.goes_on_anywhere(&self.method.input);
+        let stops = Stops { drains: self.door.drains.clone(), ends: self.door.ends.clone() };
+        Ok(Events { messages, output, cursor, moves, deadline, stops }.into_response())
     }
 
     /// The message of the request.
@@ -88,19 +89,13 @@ impl Call<'_> {
         headers::fill_request_id(headers, &mut message);
         Ok(message)
     }
-
-    fn written(&self, answer: Bytes) -> Result<Response, Status> {
-        let message = rpc::read(answer, &self.method.output)?;
-        let mut response = Response::new(Body::from(write::message(&message)));
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(response)
-    }
 }
 
-fn asked(message: &DynamicMessage, timeout: Option<Duration>) -> Request<Bytes> {
-    let mut request = Request::new(Bytes::from(message.encode_to_vec()));
-    if let Some(timeout) = timeout {
-        request.set_timeout(timeout);
+fn written(message: &DynamicMessage) -> Response {
+    let mut response = Response::new(Body::from(write::message(message)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(wait) = waiting::comes_back_after(message) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(refusal::seconds(wait)));
     }
-    request
+    response
 }

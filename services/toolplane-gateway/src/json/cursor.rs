@@ -37,6 +37,17 @@ impl Cursor {
         }
     }
 
+    /// Whether such a stream can be taken up again at all.
+    pub(crate) fn is_some(&self) -> bool {
+        *self != Self::None
+    }
+
+    /// Whether a stream that was asked for so, and of which nothing was told yet, loses nothing when it ends: it can be taken up again,
+    /// and it begins nothing anew.
+    pub(crate) fn goes_on_anywhere(&self, input: &MessageDescriptor) -> bool {
+        self.is_some() && input.get_field_by_name("spec").is_none()
+    }
+
     /// Goes on by one message.
     pub(crate) fn pass(&mut self, message: &DynamicMessage) {
         match self {

@@ -15,8 +15,7 @@ use prost_reflect::MessageDescriptor;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
-use toolplane_records::codes;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::draining;
 
 use super::cursor::Cursor;
 use super::{rpc, write};
@@ -32,7 +31,17 @@ pub(crate) struct Events {
     pub(crate) cursor: Cursor,
     /// When the caller stops waiting.
     pub(crate) deadline: Option<Instant>,
-    /// The listener is about to be cut.
+    /// Its caller can go on elsewhere and loses nothing.
+    pub(crate) moves: bool,
+    pub(crate) stops: Stops,
+}
+
+/// What ends a stream while the listener drains.
+#[derive(Clone, Debug)]
+pub(crate) struct Stops {
+    /// Streams that lose nothing end at once, see [`draining`].
+    pub(crate) drains: CancellationToken,
+    /// The others are told why, a moment before the listener is cut.
     pub(crate) ends: CancellationToken,
 }
 
@@ -67,7 +76,8 @@ impl Events {
             biased;
             heard = self.messages.message() => heard,
             () = late => Err(Status::deadline_exceeded("the time the caller gave is over")),
-            () = self.ends.cancelled() => Err(ApiError::unavailable(codes::DRAINING, "this server is stopping").into()),
+            () = self.stops.drains.cancelled(), if self.moves => Err(draining::last_words().into()),
+            () = self.stops.ends.cancelled() => Err(draining::last_words().into()),
             () = tokio::time::sleep(KEEP_ALIVE) => return (Bytes::from_static(b": waiting\n\n"), false),
         };
         let message = match heard {
@@ -78,6 +88,8 @@ impl Events {
         match message {
             Ok(message) => {
                 self.cursor.pass(&message);
+                // What it began is told.
+                self.moves |= self.cursor.is_some();
                 (event(None, self.cursor.id(), &write::message(&message)), false)
             }
             Err(status) => {

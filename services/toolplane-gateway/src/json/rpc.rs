@@ -1,7 +1,10 @@
 //! Calls of the roles with messages as the bytes they travel in.
 
+use std::time::Duration;
+
 use crate::upstream::Way;
 use bytes::{Buf, BufMut as _, Bytes};
+use prost_reflect::prost::Message as _;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
@@ -66,6 +69,15 @@ fn told(method: &Method, status: Status) -> Status {
         }
         _ => status,
     }
+}
+
+/// A message on its way; `timeout` becomes the deadline of the call.
+pub(crate) fn request(message: &DynamicMessage, timeout: Option<Duration>) -> Request<Bytes> {
+    let mut request = Request::new(Bytes::from(message.encode_to_vec()));
+    if let Some(timeout) = timeout {
+        request.set_timeout(timeout);
+    }
+    request
 }
 
 async fn client(upstream: &Upstream, method: &Method) -> Result<Grpc<Way>, Status> {

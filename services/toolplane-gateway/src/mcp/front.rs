@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
 use toolplane_runtime::config::McpConfig;
 
 use crate::mcp::listen::Changes;
@@ -21,10 +22,13 @@ pub(crate) struct Front {
     pub(crate) ended: Ended,
     pub(crate) replies: Replies,
     pub(crate) changes: Changes,
+    /// Nothing is waited for any longer that its client can come back to, see `draining` of the runtime.
+    pub(crate) drains: CancellationToken,
 }
 
 impl Front {
-    pub(crate) fn new(config: Arc<McpConfig>, seals: Seals) -> Self {
+    /// `drains` says when the process that serves is told to stop.
+    pub(crate) fn new(config: Arc<McpConfig>, seals: Seals, drains: CancellationToken) -> Self {
         Self {
             listings: Listings::new(config.short_names),
             config,
@@ -34,6 +38,7 @@ impl Front {
             ended: Ended::default(),
             replies: Replies::default(),
             changes: Changes::default(),
+            drains,
         }
     }
 

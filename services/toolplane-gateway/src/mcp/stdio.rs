@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
 use toolplane_mcp::message::{self, Message};
 use toolplane_runtime::clock;
 use toolplane_runtime::config::McpConfig;
@@ -48,7 +49,9 @@ pub async fn serve_lines(
 ) -> std::io::Result<()> {
     let nonce = nonce();
     // What is sealed comes back to this very process.
-    let front = Arc::new(Front::new(Arc::new(options.mcp), Seals::of([nonce.as_bytes()])));
+    // It ends with its client, and with nothing else.
+    let drains = CancellationToken::new();
+    let front = Arc::new(Front::new(Arc::new(options.mcp), Seals::of([nonce.as_bytes()]), drains));
     let (lines, written) = mpsc::channel(WAITING);
     let connection = Connection {
         front,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message as _;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use toolplane_forms::Asked;
 use toolplane_lifecycle::Terminal;
 use toolplane_proto::v1;
@@ -16,7 +17,7 @@ use toolplane_runtime::telemetry::Instrument as _;
 use super::encode;
 use super::follow::{self, Messages};
 use super::forms::{Forms, Telling, asked};
-use super::patience;
+use super::patience::{self, Waited};
 use crate::calls::{Admitted, Calls};
 use crate::dispatch::Admissions;
 use crate::error::CallError;
@@ -35,6 +36,8 @@ pub(super) struct Accepting {
     pub(super) watchers: Watchers,
     pub(super) limits: SpecLimits,
     pub(super) forms: Forms,
+    /// This process is told to stop.
+    pub(super) drains: CancellationToken,
 }
 
 /// An accepted call and how to follow it.
@@ -85,7 +88,7 @@ impl Accepting {
     }
 
     /// Accepts a call and waits for its end, at most as long as the caller waits: `left` of the deadline of its request. A call that asks
-    /// its caller something is waited for no longer.
+    /// its caller something is waited for no longer, and none is once this process is told to stop.
     pub(super) async fn call(
         &self,
         caller: &Arc<Caller>,
@@ -99,7 +102,9 @@ impl Accepting {
         let asked = asked(request.form)?;
         let mut accepted = self.accept(caller, request.spec).await?;
         let acceptance = Some(self.acceptance(&accepted));
-        if let Ok(ended) = timeout_at(until, accepted.watch.end()).await
+        let waited = patience::wait(until, &self.drains, accepted.watch.end()).await;
+        let cut_short = waited.cut_short();
+        if let Waited::Done(ended) = waited
             && let Some(terminal) = ended?
         {
             let answer = v1::CallResponse {
@@ -117,6 +122,7 @@ impl Accepting {
             invocation: ended.is_none().then(|| Box::new((&*record).into())),
             result: ended.as_ref().map(|ended| Box::new(encode::result(ended))),
             formed: None,
+            cut_short: cut_short.filter(|_| ended.is_none()),
         };
         let Some(asked) = asked else { return Ok(answer) };
         Box::pin(self.formed(caller, &record, ended.as_ref(), asked, answer)).await

@@ -3,12 +3,14 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::stream::{iter, try_unfold};
-use futures_util::{Stream, TryStreamExt};
+use futures_util::stream::{iter, try_unfold, unfold};
+use futures_util::{Stream, StreamExt as _, TryStreamExt};
 use prost::Message;
+use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
+use toolplane_runtime::draining;
 use toolplane_runtime::page::split;
 
 use super::encode;
@@ -24,6 +26,37 @@ use parts::{Part, parts};
 
 /// A stream of answers.
 pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// What the first message of a stream says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// What was begun; a caller that has not heard it could not come back.
+    Acceptance,
+    /// What happened, as every other one.
+    News,
+}
+
+/// `messages` until this process is told to stop (`drains`): then they end in words, and the caller goes on elsewhere; see [`draining`].
+pub(super) fn until_drained<T: Send + 'static>(
+    messages: Messages<T>,
+    first: First,
+    drains: CancellationToken,
+) -> Messages<T> {
+    Box::pin(unfold(Some((messages, first)), move |following| {
+        let drains = drains.clone();
+        async move {
+            let (mut messages, first) = following?;
+            let message = match first {
+                First::Acceptance => messages.next().await,
+                First::News => match draining::wait(&drains, messages.next()).await {
+                    Some(message) => message,
+                    None => return Some((Err(draining::last_words().into()), None)),
+                },
+            };
+            Some((message?, Some((messages, First::News))))
+        }
+    }))
+}
 
 /// What is told at once may take several messages.
 pub(super) fn one_by_one<T: Send + 'static>(

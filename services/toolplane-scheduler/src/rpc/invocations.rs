@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_server::InvocationService;
@@ -15,7 +16,7 @@ use super::answer::Answering;
 use super::batches::Batches;
 use super::cancel::Canceling;
 use super::export::Exporting;
-use super::follow::Messages;
+use super::follow::{First, Messages, until_drained};
 use super::forms::Forms;
 use super::keep::Keeping;
 use super::list::Listing;
@@ -23,7 +24,7 @@ use super::original::OriginalReading;
 use super::patience;
 use super::read::Reading;
 use super::status;
-use super::stream_limit::{StreamLimit, holding};
+use super::stream_limit::{StreamLimit, StreamPlace, holding};
 use super::tainted::Tainted;
 use super::trails::Trails;
 use crate::calls::Calls;
@@ -58,12 +59,15 @@ pub(crate) struct InvocationParts {
     pub(crate) deletions: Deletions,
     pub(crate) originals: Originals,
     pub(crate) stays: Stays,
+    /// This process is told to stop.
+    pub(crate) drains: CancellationToken,
 }
 
 /// The handlers of `InvocationService`, each with the few things it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct InvocationApi {
     streams: Arc<StreamLimit>,
+    drains: CancellationToken,
     accepting: Accepting,
     answering: Answering,
     batches: Batches,
@@ -80,7 +84,7 @@ pub(crate) struct InvocationApi {
 impl InvocationApi {
     /// The handlers over these parts.
     pub(crate) fn new(parts: InvocationParts) -> Self {
-        let InvocationParts { calls, groups, preparer, limits, approvals, watchers, .. } = parts;
+        let InvocationParts { calls, groups, preparer, limits, approvals, watchers, drains, .. } = parts;
         let forms = Forms { calls: calls.clone(), payloads: parts.payloads.clone() };
         let accepting = Accepting {
             forms: forms.clone(),
@@ -90,6 +94,7 @@ impl InvocationApi {
             approvals: approvals.clone(),
             watchers: watchers.clone(),
             limits,
+            drains: drains.clone(),
         };
         let batches = Batches {
             calls: calls.clone(),
@@ -101,6 +106,7 @@ impl InvocationApi {
         };
         Self {
             streams: parts.streams,
+            drains: drains.clone(),
             accepting,
             answering: Answering { calls: calls.clone(), limits },
             batches,
@@ -125,10 +131,16 @@ impl InvocationApi {
                 holds: parts.holds,
                 forms,
                 stays: parts.stays,
+                drains,
             },
             tainted: Tainted { taints: parts.taints, clock: calls.storage().clone() },
             trails: Trails { calls },
         }
+    }
+
+    /// A stream that follows calls, in its place, as long as this process is there.
+    fn following<T: Send + 'static>(&self, messages: Messages<T>, first: First, place: StreamPlace) -> Messages<T> {
+        holding(until_drained(messages, first, self.drains.clone()), place)
     }
 }
 
@@ -156,7 +168,7 @@ impl InvocationService for InvocationApi {
         let caller = Caller::of(&request);
         let place = self.streams.admit(&caller.tenant).map_err(status::of)?;
         let messages = self.accepting.invoke(&caller, request.into_inner()).await;
-        reply(messages.map(|messages| holding(messages, place)))
+        reply(messages.map(|messages| self.following(messages, First::Acceptance, place)))
     }
 
     async fn submit_invocation(
@@ -196,7 +208,7 @@ impl InvocationService for InvocationApi {
         let caller = Caller::of(&request);
         let place = self.streams.admit(&caller.tenant).map_err(status::of)?;
         let watched = self.reading.watch(&caller, request.into_inner()).await;
-        reply(watched.map(|messages| holding(messages, place)))
+        reply(watched.map(|messages| self.following(messages, First::News, place)))
     }
 
     async fn cancel_invocation(
@@ -359,7 +371,7 @@ impl InvocationService for InvocationApi {
         let caller = Caller::of(&request);
         let place = self.streams.admit(&caller.tenant).map_err(status::of)?;
         let messages = self.batches.invoke(&caller, request.into_inner()).await;
-        reply(messages.map(|messages| holding(messages, place)))
+        reply(messages.map(|messages| self.following(messages, First::Acceptance, place)))
     }
 
     async fn get_batch(&self, request: Request<v1::GetBatchRequest>) -> Result<Response<v1::GetBatchResponse>, Status> {
@@ -373,7 +385,7 @@ impl InvocationService for InvocationApi {
         let caller = Caller::of(&request);
         let place = self.streams.admit(&caller.tenant).map_err(status::of)?;
         let watched = self.batches.watch(&caller, request.into_inner()).await;
-        reply(watched.map(|messages| holding(messages, place)))
+        reply(watched.map(|messages| self.following(messages, First::News, place)))
     }
 
     async fn cancel_batch(

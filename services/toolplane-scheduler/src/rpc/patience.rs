@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 use tonic::metadata::MetadataMap;
+use toolplane_proto::v1;
+use toolplane_runtime::draining;
 
 /// Longest single wait.
 const MAX_WAIT_MS: u32 = 60_000;
@@ -20,6 +24,41 @@ pub(super) fn of(wait_ms: u32) -> Duration {
 /// The same for a caller that goes away after `left`: the answer is to reach it before.
 pub(super) fn within(wait: Duration, left: Option<Duration>) -> Duration {
     left.map_or(wait, |left| wait.min(left - MAX_WAY_BACK.min(left / 5)))
+}
+
+/// How a wait for the end of a call went.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Waited<T> {
+    /// There is something to answer.
+    Done(T),
+    /// For as long as was agreed.
+    InVain,
+    /// This process is told to stop; see [`draining`].
+    CutShort,
+}
+
+impl<T> Waited<T> {
+    /// What the caller of a call that has not ended is told of the wait.
+    pub(super) fn cut_short(&self) -> Option<v1::CutShort> {
+        let told = || v1::CutShort {
+            reason: draining::REASON.as_str().to_owned(),
+            retry_after_ms: u32::try_from(draining::COME_BACK.as_millis()).unwrap_or(u32::MAX),
+        };
+        matches!(self, Self::CutShort).then(told)
+    }
+}
+
+/// Waits for `end`, at most until `until`, and no longer than this process is there.
+pub(super) async fn wait<T>(
+    until: Instant,
+    drains: &CancellationToken,
+    end: impl Future<Output = T> + Send,
+) -> Waited<T> {
+    match draining::wait(drains, timeout_at(until, end)).await {
+        Some(Ok(done)) => Waited::Done(done),
+        Some(Err(_)) => Waited::InVain,
+        None => Waited::CutShort,
+    }
 }
 
 /// What was left of the caller's deadline when it sent the request (`grpc-timeout`); `None` when it has none, or it cannot be
@@ -53,6 +92,19 @@ mod tests {
         {
             assert_eq!(within(of(0), left.map(millis)), millis(wait), "{left:?}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_ends_with_what_it_waits_for_its_time_or_the_process() {
+        let drains = CancellationToken::new();
+        let until = Instant::now() + of(0);
+        assert_eq!(wait(until, &drains, std::future::ready(1)).await, Waited::Done(1));
+        let in_vain = wait(until, &drains, std::future::pending::<()>()).await;
+        assert_eq!((in_vain.cut_short(), in_vain), (None, Waited::InVain));
+        drains.cancel();
+        let cut = wait(Instant::now() + of(0), &drains, std::future::pending::<()>()).await;
+        let told = v1::CutShort { reason: "DRAINING".to_owned(), retry_after_ms: 1000 };
+        assert_eq!((cut.cut_short(), cut), (Some(told), Waited::CutShort));
     }
 
     #[test]

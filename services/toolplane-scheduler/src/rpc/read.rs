@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
@@ -14,7 +16,7 @@ use super::encode;
 use super::find;
 use super::follow::{self, Messages};
 use super::forms::{Forms, Telling, asked};
-use super::patience;
+use super::patience::{self, Waited};
 use super::payload;
 use super::whole;
 use crate::calls::Calls;
@@ -40,6 +42,8 @@ pub(super) struct Reading {
     pub(super) orphans: Orphans,
     pub(super) stays: Stays,
     pub(super) holds: Holds,
+    /// This process is told to stop.
+    pub(super) drains: CancellationToken,
 }
 
 impl Reading {
@@ -119,7 +123,10 @@ impl Reading {
             }
             Ok::<_, RecordError>(())
         };
-        if let Ok(ended) = tokio::time::timeout(patience::within(patience::of(request.timeout_ms), left), end).await {
+        let until = Instant::now() + patience::within(patience::of(request.timeout_ms), left);
+        let waited = patience::wait(until, &self.drains, end).await;
+        let cut_short = waited.cut_short();
+        if let Waited::Done(ended) = waited {
             ended?;
         }
         let terminal = self.calls.records().result(&id).await?;
@@ -129,6 +136,7 @@ impl Reading {
             invocation: Some((&*record).into()),
             result: terminal.as_ref().map(|terminal| Box::new(encode::result(terminal))),
             formed: None,
+            cut_short: cut_short.filter(|_| terminal.is_none()),
         };
         let beside = answer.encoded_len();
         answer.formed = self.forms.of_call(caller, &record, terminal.as_ref(), asked.as_ref(), beside).await?;

@@ -1,5 +1,7 @@
 //! Asking what only workers can ask: a call like any other, made by the platform itself.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use serde_json::json;
 use tonic::Status;
@@ -118,8 +120,12 @@ impl Calls {
         };
         let answer = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner();
         let invocation_id = answer.accepted.map(|accepted| accepted.invocation_id).unwrap_or_default();
-        let mut result = answer.result;
+        let (mut result, mut cut_short) = (answer.result, answer.cut_short);
         while result.is_none() {
+            // The scheduler is told to stop and waits for nothing; another one may be there in a moment.
+            if let Some(cut_short) = cut_short {
+                tokio::time::sleep(Duration::from_millis(cut_short.retry_after_ms.into())).await;
+            }
             let request = v1::WaitInvocationRequest {
                 invocation_id: invocation_id.clone(),
                 timeout_ms: WAIT_MS,
@@ -129,7 +135,8 @@ impl Calls {
                 let (mut client, request) = (self.client.clone(), self.on_behalf(&provider.tenant, request.clone()));
                 async move { client.wait_invocation(request).await }
             };
-            result = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner().result;
+            let answer = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner();
+            (result, cut_short) = (answer.result, answer.cut_short);
         }
         let result = *result.unwrap_or_default();
         match result.error.clone().filter(|_| result.is_error) {

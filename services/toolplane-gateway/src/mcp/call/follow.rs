@@ -9,8 +9,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tonic::{Code, Status, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::InvocationStatus as Now;
+use toolplane_runtime::draining;
 
 use super::approval::{self, Wanted};
+use super::pending::Why;
 use super::progress::Progress;
 use super::state::{self, Asked, Question};
 use super::{form, pending, result};
@@ -99,7 +101,9 @@ impl Following<'_> {
             if Instant::now() + AGAIN >= self.until {
                 return self.later(None).await;
             }
-            sleep(AGAIN).await;
+            if draining::wait(&self.x.front.drains, sleep(AGAIN)).await.is_none() {
+                return self.later(Some(Why::Draining)).await;
+            }
         }
     }
 
@@ -107,11 +111,12 @@ impl Following<'_> {
     async fn read(&mut self, mut stream: Streaming<v1::WatchInvocationResponse>) -> Result<Option<Reply>, Broken> {
         loop {
             let message = tokio::select! {
-                message = timeout_at(self.until, stream.message()) => message,
+                message = draining::wait(&self.x.front.drains, timeout_at(self.until, stream.message())) => message,
                 told = self.told.told() => match told {
-                    Told::LeftOpen(why) => return Ok(Some(self.later(Some(why)).await?)),
+                    Told::LeftOpen(why) => return Ok(Some(self.later(Some(Why::Said(why))).await?)),
                 },
             };
+            let Some(message) = message else { return Ok(Some(self.later(Some(Why::Draining)).await?)) };
             let Ok(message) = message else { return Ok(Some(self.later(None).await?)) };
             let Some(message) = message? else { return Ok(None) };
             let mut stopped = false;
@@ -215,7 +220,7 @@ impl Following<'_> {
     }
 
     /// The reply of a call that has not ended after all the waiting.
-    async fn later(&self, why: Option<String>) -> Result<Reply, Fault> {
+    async fn later(&self, why: Option<Why>) -> Result<Reply, Fault> {
         let request = v1::GetInvocationRequest { invocation_id: self.begun.id.clone(), ..Default::default() };
         let found = self.x.upstream.invocations().get_invocation(request).await?.into_inner();
         match found.result {

@@ -4,6 +4,7 @@ use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::InvocationStatus as Now;
 use toolplane_records::visible;
+use toolplane_runtime::draining;
 
 use super::follow::Begun;
 use crate::mcp::exchange::Exchange;
@@ -11,14 +12,32 @@ use crate::mcp::fault::Fault;
 use crate::mcp::reply::Reply;
 use crate::mcp::tools::Builtin;
 
+/// What else there is to know about a wait that ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Somebody said so.
+    Said(String),
+    /// This process is told to stop.
+    Draining,
+}
+
+impl Why {
+    fn text(&self) -> &str {
+        match self {
+            Self::Said(text) => text,
+            Self::Draining => "This server is stopping; the call goes on",
+        }
+    }
+}
+
 /// What a client is answered that cannot wait longer. `why` says what else there is to know.
 pub(crate) async fn reply(
     x: &Exchange,
     begun: &Begun,
     call: &v1::Invocation,
-    why: Option<String>,
+    why: Option<Why>,
 ) -> Result<Reply, Fault> {
-    let text = said(call, why.as_deref());
+    let text = said(call, why.as_ref().map(Why::text));
     // A client holds an answer that is no error to the output schema of its tool, and this one does not fit it.
     let has_schema = match x.front.listings.now(&x.upstream, &x.front.surface()).await?.of_tool(&call.tool_id) {
         Some(entry) => {
@@ -32,6 +51,11 @@ pub(crate) async fn reply(
         .value("isError", &has_schema)
         .meta("toolplane/invocation_id", &begun.id)
         .meta("toolplane/status", &call.status);
+    if why == Some(Why::Draining) {
+        let wait = u64::try_from(draining::COME_BACK.as_millis()).unwrap_or(u64::MAX);
+        let told = json!({ "reason": draining::REASON.as_str(), "retry_after_ms": wait });
+        reply = reply.meta("toolplane/cut_short", &told);
+    }
     if !call.approval_request_ref.is_empty() {
         reply = reply.meta("toolplane/approval_ref", &call.approval_request_ref);
     }

@@ -12,6 +12,7 @@ use toolplane_runtime::clock;
 
 use super::follow::{Begun, follow};
 use super::form::{ANSWER, Form};
+use super::pending::Why;
 use super::{approval, pending};
 use crate::mcp::exchange::Exchange;
 use crate::mcp::fault::Fault;
@@ -146,7 +147,7 @@ pub(crate) async fn go_on(
     let found = x.upstream.invocations().get_invocation(request).await?.into_inner();
     match (found.result, found.invocation, left_open) {
         (Some(result), ..) => super::result::reply(x, &begun, &result).await,
-        (None, Some(call), Some(why)) => pending::reply(x, &begun, &call, Some(why)).await,
+        (None, Some(call), Some(why)) => pending::reply(x, &begun, &call, Some(Why::Said(why))).await,
         (None, call, _) => follow(x, begun, call).await,
     }
 }

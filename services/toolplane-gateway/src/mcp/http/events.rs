@@ -15,8 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use toolplane_mcp::message::write_result;
-use toolplane_records::codes;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::draining;
 
 use super::headers::EVENTS;
 use super::written;
@@ -169,7 +168,7 @@ impl Events {
 
 /// The last words for a client that cannot go on elsewhere with what it asked.
 fn stopping() -> Fault {
-    Fault::from(Status::from(ApiError::unavailable(codes::DRAINING, "this server is stopping")))
+    Fault::from(Status::from(draining::last_words()))
 }
 
 pub(super) fn response(events: Events) -> Response {
