@@ -23,6 +23,10 @@ from toolplane.v1 import invocation_service_pb2_grpc as services
 from toolplane.v1 import result_pb2
 
 
+# Long enough that a client that does not wait would have asked many times.
+RETRY_AFTER_MS = 120
+
+
 class Scripted(services.InvocationServiceServicer):
     """Answers with what its script says: a status to fail with, or an answer."""
 
@@ -53,6 +57,9 @@ class Scripted(services.InvocationServiceServicer):
         step = self._next(request, context)
         if step == "running":
             return invocations.WaitInvocationResponse(done=False)
+        if step == "stopping":
+            cut_short = invocations.CutShort(reason="DRAINING", retry_after_ms=RETRY_AFTER_MS)
+            return invocations.WaitInvocationResponse(done=False, cut_short=cut_short)
         return invocations.WaitInvocationResponse(done=True, result=done(request.invocation_id))
 
     def CancelInvocation(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -79,6 +86,14 @@ def scripted() -> Iterator[tuple[Scripted, Callable[..., Toolplane]]]:
     yield service, lambda **settings: Toolplane.connect(f"127.0.0.1:{port}", **settings)
     service.release.set()
     server.stop(None)
+
+
+def test_a_wait_that_a_stopping_server_cuts_short_is_gone_on_with_when_it_says(scripted: Any) -> None:
+    service, connect = scripted
+    service.script = ["running", "stopping", "stopping"]
+    began = time.monotonic()
+    assert connect().call("a.b").status == "succeeded"
+    assert time.monotonic() - began >= 2 * RETRY_AFTER_MS / 1000 and len(service.requests) == 4
 
 
 def test_an_unavailable_server_is_tried_again_with_the_same_key(scripted: Any) -> None:

@@ -178,6 +178,8 @@ export async function waited(
     const request = { invocationId, timeoutMs: left, form: undefined };
     const answer = await ask(connection, connection.invocations, (client) => client.waitInvocation, request, asking);
     if (answer.result) return answer.result;
+    // The process that waited stops; the call goes on, and another one is there in a moment.
+    if (answer.cutShort) await pause(answer.cutShort.retryAfterMs, signal);
   }
 }
 

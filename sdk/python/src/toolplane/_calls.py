@@ -166,6 +166,9 @@ class CallFlows:
             answer = yield from retried(_rpc.WAIT, request, timeout=timeout, retry=self.context.retry)
             if answer.done:
                 return answer.result
+            if answer.HasField("cut_short"):
+                # The process that waited stops; the call goes on, and another one is there in a moment.
+                yield Sleep(answer.cut_short.retry_after_ms / 1000)
 
     def state(self, message: Any, result: Any, duplicate: bool = False) -> CallState:
         """A call as callers see it."""

@@ -99,17 +99,27 @@ class CallRequest(_message.Message):
     form: _form_pb2.FormSpec
     def __init__(self, spec: _Optional[_Union[InvocationSpec, _Mapping]] = ..., wait_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
+class CutShort(_message.Message):
+    __slots__ = ("reason", "retry_after_ms")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_MS_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    retry_after_ms: int
+    def __init__(self, reason: _Optional[str] = ..., retry_after_ms: _Optional[int] = ...) -> None: ...
+
 class CallResponse(_message.Message):
-    __slots__ = ("accepted", "result", "invocation", "formed")
+    __slots__ = ("accepted", "result", "invocation", "formed", "cut_short")
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     FORMED_FIELD_NUMBER: _ClassVar[int]
+    CUT_SHORT_FIELD_NUMBER: _ClassVar[int]
     accepted: Acceptance
     result: _result_pb2.ToolResult
     invocation: _invocation_pb2.Invocation
     formed: _form_pb2.Formed
-    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    cut_short: CutShort
+    def __init__(self, accepted: _Optional[_Union[Acceptance, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ..., cut_short: _Optional[_Union[CutShort, _Mapping]] = ...) -> None: ...
 
 class InvokeRequest(_message.Message):
     __slots__ = ("spec", "form")
@@ -226,16 +236,18 @@ class WaitInvocationRequest(_message.Message):
     def __init__(self, invocation_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ..., form: _Optional[_Union[_form_pb2.FormSpec, _Mapping]] = ...) -> None: ...
 
 class WaitInvocationResponse(_message.Message):
-    __slots__ = ("done", "invocation", "result", "formed")
+    __slots__ = ("done", "invocation", "result", "formed", "cut_short")
     DONE_FIELD_NUMBER: _ClassVar[int]
     INVOCATION_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     FORMED_FIELD_NUMBER: _ClassVar[int]
+    CUT_SHORT_FIELD_NUMBER: _ClassVar[int]
     done: bool
     invocation: _invocation_pb2.Invocation
     result: _result_pb2.ToolResult
     formed: _form_pb2.Formed
-    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ...) -> None: ...
+    cut_short: CutShort
+    def __init__(self, done: bool = ..., invocation: _Optional[_Union[_invocation_pb2.Invocation, _Mapping]] = ..., result: _Optional[_Union[_result_pb2.ToolResult, _Mapping]] = ..., formed: _Optional[_Union[_form_pb2.Formed, _Mapping]] = ..., cut_short: _Optional[_Union[CutShort, _Mapping]] = ...) -> None: ...
 
 class WatchInvocationRequest(_message.Message):
     __slots__ = ("invocation_id", "from_seq", "form")

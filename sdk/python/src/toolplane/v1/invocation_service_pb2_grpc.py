@@ -210,8 +210,8 @@ class InvocationServiceServicer(object):
 
     def Call(self, request, context):
         """Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-        after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-        GetResult and ProvideInput go on from there.
+        after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+        WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -246,7 +246,7 @@ class InvocationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WaitInvocation(self, request, context):
-        """Waits until a call has ended, at most for a given time.
+        """Waits until a call has ended, at most for a given time, and no longer than the server itself is there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

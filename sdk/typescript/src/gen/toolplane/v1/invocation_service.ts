@@ -147,6 +147,14 @@ export interface CallRequest {
   form: FormSpec | undefined;
 }
 
+/** Why a wait ended before its time, while the call goes on. */
+export interface CutShort {
+  /** The stable code; `DRAINING`: the server that waited is told to stop. */
+  reason: string;
+  /** When the call may be asked for again, in milliseconds from now. */
+  retryAfterMs: number;
+}
+
 /** How a call ended, or that it has not. */
 export interface CallResponse {
   /** How the call was accepted. */
@@ -165,7 +173,11 @@ export interface CallResponse {
     | Invocation
     | undefined;
   /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
-  formed: Formed | undefined;
+  formed:
+    | Formed
+    | undefined;
+  /** Why the wait ended before its time, where it did. */
+  cutShort: CutShort | undefined;
 }
 
 /** Asks for a call and its stream. */
@@ -322,7 +334,11 @@ export interface WaitInvocationResponse {
     | ToolResult
     | undefined;
   /** The call in the form that was asked for; absent where the form is of a result and there is none yet. */
-  formed: Formed | undefined;
+  formed:
+    | Formed
+    | undefined;
+  /** Why the wait ended before its time, where it did. */
+  cutShort: CutShort | undefined;
 }
 
 /** Asks to follow a call. */
@@ -1656,8 +1672,75 @@ export const CallRequest: MessageFns<CallRequest> = {
   },
 };
 
+function createBaseCutShort(): CutShort {
+  return { reason: "", retryAfterMs: 0 };
+}
+
+export const CutShort: MessageFns<CutShort> = {
+  encode(message: CutShort, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.retryAfterMs !== 0) {
+      writer.uint32(16).uint32(message.retryAfterMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CutShort {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCutShort();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.retryAfterMs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CutShort>): CutShort {
+    return CutShort.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CutShort>): CutShort {
+    const message = createBaseCutShort();
+    message.reason = object.reason ?? "";
+    message.retryAfterMs = object.retryAfterMs ?? 0;
+    return message;
+  },
+};
+
 function createBaseCallResponse(): CallResponse {
-  return { accepted: undefined, result: undefined, invocation: undefined, formed: undefined };
+  return { accepted: undefined, result: undefined, invocation: undefined, formed: undefined, cutShort: undefined };
 }
 
 export const CallResponse: MessageFns<CallResponse> = {
@@ -1673,6 +1756,9 @@ export const CallResponse: MessageFns<CallResponse> = {
     }
     if (message.formed !== undefined) {
       Formed.encode(message.formed, writer.uint32(34).fork()).join();
+    }
+    if (message.cutShort !== undefined) {
+      CutShort.encode(message.cutShort, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1722,6 +1808,14 @@ export const CallResponse: MessageFns<CallResponse> = {
             message.formed = Formed.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cutShort = CutShort.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1750,6 +1844,9 @@ export const CallResponse: MessageFns<CallResponse> = {
       : undefined;
     message.formed = (object.formed !== undefined && object.formed !== null)
       ? Formed.fromPartial(object.formed)
+      : undefined;
+    message.cutShort = (object.cutShort !== undefined && object.cutShort !== null)
+      ? CutShort.fromPartial(object.cutShort)
       : undefined;
     return message;
   },
@@ -2676,7 +2773,7 @@ export const WaitInvocationRequest: MessageFns<WaitInvocationRequest> = {
 };
 
 function createBaseWaitInvocationResponse(): WaitInvocationResponse {
-  return { done: false, invocation: undefined, result: undefined, formed: undefined };
+  return { done: false, invocation: undefined, result: undefined, formed: undefined, cutShort: undefined };
 }
 
 export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
@@ -2692,6 +2789,9 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
     }
     if (message.formed !== undefined) {
       Formed.encode(message.formed, writer.uint32(34).fork()).join();
+    }
+    if (message.cutShort !== undefined) {
+      CutShort.encode(message.cutShort, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -2741,6 +2841,14 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
             message.formed = Formed.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cutShort = CutShort.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2767,6 +2875,9 @@ export const WaitInvocationResponse: MessageFns<WaitInvocationResponse> = {
       : undefined;
     message.formed = (object.formed !== undefined && object.formed !== null)
       ? Formed.fromPartial(object.formed)
+      : undefined;
+    message.cutShort = (object.cutShort !== undefined && object.cutShort !== null)
+      ? CutShort.fromPartial(object.cutShort)
       : undefined;
     return message;
   },
@@ -8570,8 +8681,8 @@ export type InvocationServiceService = typeof InvocationServiceService;
 export const InvocationServiceService = {
   /**
    * Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-   * after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-   * GetResult and ProvideInput go on from there.
+   * after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+   * WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
    */
   call: {
     path: "/toolplane.v1.InvocationService/Call" as const,
@@ -8625,7 +8736,7 @@ export const InvocationServiceService = {
     responseSerialize: (value: GetResultResponse): Buffer => Buffer.from(GetResultResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetResultResponse => GetResultResponse.decode(value),
   },
-  /** Waits until a call has ended, at most for a given time. */
+  /** Waits until a call has ended, at most for a given time, and no longer than the server itself is there. */
   waitInvocation: {
     path: "/toolplane.v1.InvocationService/WaitInvocation" as const,
     requestStream: false as const,
@@ -8944,8 +9055,8 @@ export const InvocationServiceService = {
 export interface InvocationServiceServer extends UntypedServiceImplementation {
   /**
    * Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-   * after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-   * GetResult and ProvideInput go on from there.
+   * after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+   * WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
    */
   call: handleUnaryCall<CallRequest, CallResponse>;
   /** Accepts a call and streams its events; the last message carries the terminal result. */
@@ -8956,7 +9067,7 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
   getInvocation: handleUnaryCall<GetInvocationRequest, GetInvocationResponse>;
   /** Reads the terminal result of a call. */
   getResult: handleUnaryCall<GetResultRequest, GetResultResponse>;
-  /** Waits until a call has ended, at most for a given time. */
+  /** Waits until a call has ended, at most for a given time, and no longer than the server itself is there. */
   waitInvocation: handleUnaryCall<WaitInvocationRequest, WaitInvocationResponse>;
   /** Streams the events of a call from a sequence on, then live until it ends. */
   watchInvocation: handleServerStreamingCall<WatchInvocationRequest, WatchInvocationResponse>;
@@ -9023,8 +9134,8 @@ export interface InvocationServiceServer extends UntypedServiceImplementation {
 export interface InvocationServiceClient extends Client {
   /**
    * Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
-   * after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
-   * GetResult and ProvideInput go on from there.
+   * after the wait, or asks its caller a question, or the server is told to stop, the answer says so and names the call;
+   * WaitInvocation, WatchInvocation, GetResult and ProvideInput go on from there.
    */
   call(request: CallRequest, callback: (error: ServiceError | null, response: CallResponse) => void): ClientUnaryCall;
   call(
@@ -9093,7 +9204,7 @@ export interface InvocationServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetResultResponse) => void,
   ): ClientUnaryCall;
-  /** Waits until a call has ended, at most for a given time. */
+  /** Waits until a call has ended, at most for a given time, and no longer than the server itself is there. */
   waitInvocation(
     request: WaitInvocationRequest,
     callback: (error: ServiceError | null, response: WaitInvocationResponse) => void,
