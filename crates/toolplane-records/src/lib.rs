@@ -51,6 +51,7 @@ pub mod scheduling;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod search;
+pub mod short_text;
 pub mod stored;
 pub mod surface;
 pub mod taint;

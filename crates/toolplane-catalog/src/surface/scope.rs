@@ -3,6 +3,7 @@
 //! All of it is judged from the surface and from what is said of the call; nothing is looked up. What a caller says of its session, task and so on is
 //! taken as it is said: a scope keeps contexts apart, and permissions are for rules.
 
+use toolplane_records::short_text;
 use toolplane_records::vocabulary::SurfaceScope;
 
 use super::choosing::ChoosingFault;
@@ -13,6 +14,8 @@ const SESSION: &str = "session";
 const AGENT: &str = "agent";
 /// What a call says of the role of its agent (`role:NAME`).
 const ROLE: &str = "role";
+/// Longest `agent:ID`, in bytes: an agent may be the actor of a credential, whom no ref has to name, and these have up to 256 characters.
+const MAX_AGENT_BYTES: usize = 4 * short_text::MAX_BYTES;
 
 /// The one table of scopes: what a surface of this scope may name, the narrowest first. Whatever it names of them is held; one of a narrower context
 /// belongs to a narrower scope.
@@ -60,6 +63,8 @@ pub struct OutOfScope {
     pub form: String,
     /// What of that was said; nothing where nothing was.
     pub said: Option<String>,
+    /// Only the credential of whoever asks can say it.
+    pub by_credential: bool,
 }
 
 impl ScopeRules {
@@ -67,10 +72,13 @@ impl ScopeRules {
     ///
     /// # Errors
     ///
-    /// The first ref that a surface of this scope cannot be for, with those it can.
+    /// The first ref that no call can name, or that a surface of this scope cannot be for, with those it can; a role that no call can name.
     pub fn read(scope: SurfaceScope, runtime_refs: &[String], role: &str) -> Result<Self, ChoosingFault> {
         let known = forms(scope);
         for (index, text) in runtime_refs.iter().enumerate() {
+            if let Some(rule) = broken_ref(text) {
+                return Err(ChoosingFault { field: format!("runtime_refs[{index}]"), rule });
+            }
             let Some((form, id)) = form_of(text) else { continue };
             let rule = match known {
                 _ if known.contains(&form) && !id.trim().is_empty() => continue,
@@ -82,7 +90,12 @@ impl ScopeRules {
             };
             return Err(ChoosingFault { field: format!("runtime_refs[{index}]"), rule });
         }
-        Ok(Self::stored(scope, runtime_refs, role))
+        // It is said as `role:NAME`.
+        let most = short_text::MAX_BYTES - ROLE.len() - 1;
+        match short_text::broken_rule(role, most).filter(|_| scope == SurfaceScope::Role) {
+            Some(rule) => Err(ChoosingFault { field: ROLE.to_owned(), rule }),
+            None => Ok(Self::stored(scope, runtime_refs, role)),
+        }
     }
 
     /// The same of what is stored. Earlier versions took any ref and held nothing: what the scope does not know says nothing.
@@ -116,7 +129,9 @@ impl ScopeRules {
     /// Why something is outside the scope.
     pub fn refuses(&self, facts: &ScopeFacts<'_>) -> Option<OutOfScope> {
         if !self.role.is_empty() && !facts.has_role(&self.role) {
-            return Some(OutOfScope { form: ROLE.to_owned(), said: facts.named(ROLE).next().map(str::to_owned) });
+            let by_credential = facts.roles.iter().any(|(known, _)| *known == self.role);
+            let said = facts.named(ROLE).next().map(str::to_owned);
+            return Some(OutOfScope { form: ROLE.to_owned(), said, by_credential });
         }
         let pairs = || self.refs.iter().filter_map(|text| text.split_once(':'));
         let outside = |form: &str| {
@@ -129,7 +144,7 @@ impl ScopeRules {
         };
         pairs().find_map(|(form, _)| {
             let said = outside(form)?;
-            Some(OutOfScope { form: form.to_owned(), said })
+            Some(OutOfScope { form: form.to_owned(), said, by_credential: form == AGENT && facts.is_proven })
         })
     }
 }
@@ -172,13 +187,22 @@ impl OutOfScope {
     /// What is said of it; `what` was asked for, e.g. `call`.
     pub fn message(&self, what: &str) -> String {
         let form = word(&self.form);
-        match &self.said {
-            Some(said) => {
+        match (&self.said, self.by_credential) {
+            (_, true) if form == ROLE => {
+                format!("this surface is for a role that the credential of the {what} does not have")
+            }
+            (Some(said), true) => {
+                format!(
+                    "this surface is for another {form} than `{said}`, of whom the credential of the {what} is: use a surface of its own"
+                )
+            }
+            (None, true) => format!("this surface is for one {form}, and the credential of the {what} is of none"),
+            (Some(said), false) => {
                 format!(
                     "this surface is for another {form} than `{said}`, which the {what} names: use a surface of its own"
                 )
             }
-            None => format!("this surface is for one {form}, and the {what} names none"),
+            (None, false) => format!("this surface is for one {form}, and the {what} names none"),
         }
     }
 
@@ -187,10 +211,41 @@ impl OutOfScope {
         let (form, field) = (&self.form, self.field());
         let word = word(form);
         match field {
+            _ if self.by_credential => format!("the {word} of the credential must be the one the surface is for"),
             "runtime_refs" => format!("must name the {word} the surface is for, as `{form}:ID`"),
             _ => format!("must name the {word} the surface is for"),
         }
     }
+
+    /// What helps a call.
+    pub fn cure_of_call(&self) -> String {
+        let (form, field) = (&self.form, self.field());
+        let option = match field {
+            _ if self.by_credential => {
+                let whose = if form == ROLE { "with that role" } else { "of that agent" };
+                return format!("Call with a credential {whose}, or in a surface of your own.");
+            }
+            "session_ref" => "--session ID".to_owned(),
+            "actor_ref" => "--actor ID".to_owned(),
+            _ => format!("--ref {form}:ID"),
+        };
+        format!("Name the {} in `{field}` (`toolplane invoke {option}`), or call in a surface of your own.", word(form))
+    }
+
+    /// Where a search, a load or an unload says it.
+    pub fn said_in_request(&self) -> String {
+        match (self.by_credential, self.form.as_str()) {
+            (true, ROLE) => "it is the roles of the credential that count".to_owned(),
+            (true, _) => "it is the actor of the credential that counts".to_owned(),
+            (false, form) => format!("`runtime_refs`, as `{form}:ID`"),
+        }
+    }
+}
+
+/// The rule of refs that a text breaks, of a surface or of what is asked of one.
+pub fn broken_ref(text: &str) -> Option<String> {
+    let is_agent = form_of(text).is_some_and(|(form, _)| form == AGENT);
+    short_text::broken_rule(text, if is_agent { MAX_AGENT_BYTES } else { short_text::MAX_BYTES })
 }
 
 /// A form and the id behind it; nothing of a ref that is free text.

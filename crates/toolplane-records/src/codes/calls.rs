@@ -71,7 +71,7 @@ codes! {
     SURFACE_OUTSIDE = "surface.out_of_scope", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
         "this surface is for another <session, task, ...> than the call names, or the call names none",
         "The surface is for one session, task, turn, request to a model, workspace, agent or role (`scope` and `runtime_refs`), and the call belongs to another one or does not say to which.",
-        "Name what the surface is for in the field that is told (`toolplane invoke --session --ref`), or call in a surface of your own.";
+        "Name what the surface is for in the field that is told (`toolplane invoke --session`, `--actor` or `--ref`), or call in a surface of your own. An agent, where callers are authenticated, and a role of Toolplane are those of the credential.";
     SURFACE_PARENT_GONE = "surface.parent_gone", Call(CapabilityGap, NotRetryable),
         "the surface `<id>` is within the surface `<id>`, which is not there any more",
         "The surface was made within another one (`parent_surface_id`), which was deleted since, or which nobody used for long. Nobody can say any more what it may show.",

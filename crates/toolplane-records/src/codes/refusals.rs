@@ -67,7 +67,7 @@ codes! {
     SURFACE_SCOPE = "SURFACE_SCOPE", Refusal(PermissionDenied, Never),
         "this surface is for another <session, task, ...> than the request names, or the request names none",
         "A search, load or unload in a surface that is for one session, task, turn, request to a model, workspace, agent or role (`scope` and `runtime_refs`) belongs to another one or does not say to which.",
-        "Name what the surface is for in `runtime_refs` (`toolplane search --ref`, `toolplane load --ref`), or use a surface of your own.";
+        "Name what the surface is for in `runtime_refs` of the same request (`--ref` of the same command), or use a surface of your own. Where the message says so, it is said by the credential alone: use one of that agent, or with that role.";
     PARENT_GONE = "PARENT_GONE", Refusal(FailedPrecondition, AfterChange),
         "the surface `<id>` is within the surface `<id>`, which is not there any more",
         "A surface that was made within another one (`parent_surface_id`) is read, searched, loaded into or followed, and the other one was deleted since, or nobody used it for long. Nobody can say any more what it may show.",

@@ -2,11 +2,10 @@
 
 use toolplane_records::SmolStr;
 use toolplane_records::error::FieldViolation;
+use toolplane_records::short_text;
 
 use crate::error::CallError;
 
-/// Longest name, key or reference of a request, in bytes.
-const MAX_TEXT: usize = 256;
 /// Most references of one kind.
 const MAX_REFS: usize = 64;
 
@@ -45,17 +44,13 @@ impl Fields {
 
     /// A short printable text; `None` when empty or refused.
     pub(crate) fn text(&mut self, field: &str, text: String) -> Option<SmolStr> {
-        self.short_text(field, text, MAX_TEXT)
+        self.short_text(field, text, short_text::MAX_BYTES)
     }
 
     /// The same with a bound of its own, in bytes.
     pub(crate) fn short_text(&mut self, field: &str, text: String, most: usize) -> Option<SmolStr> {
-        if text.len() > most {
-            self.add(field, format!("must be at most {most} bytes"));
-            return None;
-        }
-        if text.chars().any(char::is_control) {
-            self.add(field, "must not contain control characters");
+        if let Some(rule) = short_text::broken_rule(&text, most) {
+            self.add(field, rule);
             return None;
         }
         (!text.is_empty()).then(|| text.into())

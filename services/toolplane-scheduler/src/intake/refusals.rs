@@ -41,6 +41,7 @@ pub(super) fn not_beside_others(name: &str) -> ToolError {
 pub(super) fn out_of_scope(outside: &OutOfScope) -> ToolError {
     let mut error = ToolError::of(codes::SURFACE_OUTSIDE, outside.message("call"));
     error.side_effects = Some("none".to_owned());
+    error.recovery_suggestion = Some(outside.cure_of_call());
     let field = format!("spec.{}", outside.field());
     error.field_violations = vec![FieldViolation { field, description: outside.rule() }];
     error

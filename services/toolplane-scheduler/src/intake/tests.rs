@@ -230,6 +230,11 @@ fn a_call_is_held_to_the_scope_of_its_surface() {
         let (code, fields) = code(other).unwrap();
         assert_eq!((code.as_str(), fields[0].field.as_str()), ("surface.out_of_scope", "spec.session_ref"));
     }
+    // What helps is told for the form that is held.
+    let resolved = v1::ResolvedTool { scope_refs: vec!["agent:a".to_owned()], ..Default::default() };
+    let call = read(v1::InvocationSpec { actor_ref: "b".into(), ..spec() }).unwrap();
+    let cure = assess::against(&Terms::from(&resolved), &call).unwrap().recovery_suggestion.unwrap();
+    assert!(cure.contains("`toolplane invoke --actor ID`"), "{cure}");
     let plain = Terms::from(&v1::ResolvedTool::default());
     assert!(assess::against(&plain, &read(spec()).unwrap()).is_none());
 }

@@ -31,7 +31,7 @@ pub(super) async fn load(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
-    scope::within(api, &caller, &id, &request.runtime_refs).await?;
+    scope::within(api, &caller, &id, &request.runtime_refs, "load").await?;
     fits_an_answer(api, &tenant, &request.names)?;
     let loaded = api.parts.edits.load(tenant, id.clone(), request.names).await?;
     let used = loaded.meanings.iter().filter_map(|(_, meaning)| match meaning {
@@ -71,7 +71,7 @@ pub(super) async fn unload(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     some_names(&request.names)?;
-    scope::within(api, &caller, &id, &request.runtime_refs).await?;
+    scope::within(api, &caller, &id, &request.runtime_refs, "unload").await?;
     let unloaded = api.parts.edits.unload(tenant, id, request.names).await?;
     let outcomes = unloaded.meanings.into_iter().map(|(name, meaning)| v1::UnloadOutcome {
         name,

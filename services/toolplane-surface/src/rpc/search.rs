@@ -61,7 +61,7 @@ pub(super) async fn search(
         let rule = format!("must have 1 to {MAX_QUERY_BYTES} bytes; it may be empty where a filter is given");
         return Err(ApiError::invalid_argument("query", rule));
     }
-    surface_scope::within(api, &caller, &id, &request.runtime_refs).await?;
+    surface_scope::within(api, &caller, &id, &request.runtime_refs, "search").await?;
     let limit = match usize::try_from(request.limit) {
         Ok(0) => DEFAULT_MATCHES,
         Ok(limit) => limit.min(MAX_MATCHES),

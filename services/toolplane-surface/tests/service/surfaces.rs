@@ -451,6 +451,10 @@ async fn what_a_surface_is_for_is_held_and_told() {
     };
     let wrong = role.client.clone().create_surface(of_task("turn:7")).await.unwrap_err();
     assert!(wrong.message().contains("runtime_refs[0]") && wrong.message().contains("`task:`"), "{}", wrong.message());
+    // What no call could name, by the rule that calls are held to.
+    let wrong = role.client.clone().create_surface(of_task("task:\u{7}")).await.unwrap_err();
+    assert_eq!(wrong.code(), tonic::Code::InvalidArgument);
+    assert_eq!(wrong.message(), "`runtime_refs[0]` must not contain control characters");
     let id = role.surface(of_task("task:7")).await.surface_id;
     let (load, names) =
         (|request| async { role.client.clone().load_tools(request).await }, vec!["files.read".to_owned()]);
@@ -460,6 +464,11 @@ async fn what_a_surface_is_for_is_held_and_told() {
         let refused = load(asked(other.clone())).await.unwrap_err();
         assert_eq!(refused.code(), tonic::Code::PermissionDenied);
         assert!(refused.message().contains(says) && !refused.message().contains('7'), "{}", refused.message());
+        assert!(refused.message().contains("the load names"), "{}", refused.message());
+        let unload =
+            v1::UnloadToolsRequest { surface_id: id.clone(), names: names.clone(), runtime_refs: other.clone() };
+        let refused = role.client.clone().unload_tools(unload).await.unwrap_err();
+        assert!(refused.message().contains("the unload names"), "{}", refused.message());
         let search = v1::SearchToolsRequest {
             surface_id: id.clone(),
             query: "read".to_owned(),
@@ -468,6 +477,8 @@ async fn what_a_surface_is_for_is_held_and_told() {
         };
         assert_eq!(role.client.clone().search_tools(search).await.unwrap_err().code(), tonic::Code::PermissionDenied);
     }
+    let wrong = load(asked(refs("task:7\n"))).await.unwrap_err();
+    assert_eq!(wrong.message(), "`runtime_refs[0]` must not contain control characters");
     assert_eq!(role.resolved(&id, "files.read").await.scope_refs, ["task:7"]);
     role.stop().await;
 }

@@ -67,6 +67,28 @@ fn what_a_scope_does_not_know_is_refused_and_says_nothing_where_it_is_stored() {
 }
 
 #[test]
+fn what_no_call_can_name_is_refused() {
+    let fault = |scope, named: &str, role: &str| {
+        let fault = ScopeRules::read(scope, &refs(&["x", named]), role).err()?;
+        Some(format!("{} {}", fault.field, fault.rule))
+    };
+    let (long, longer) = ("x".repeat(256), "x".repeat(257));
+    let control = Some("runtime_refs[1] must not contain control characters".to_owned());
+    let too_long = Some("runtime_refs[1] must be at most 256 bytes".to_owned());
+    assert_eq!(fault(Scope::Task, "task:7\u{0}", ""), control);
+    assert_eq!(fault(Scope::Session, "free\ttext", ""), control, "calls cannot name it either");
+    assert_eq!(fault(Scope::PeerAgent, "agent:a\n", ""), control);
+    assert_eq!((fault(Scope::Session, &long, ""), fault(Scope::Session, &longer, "")), (None, too_long));
+    assert_eq!(fault(Scope::PeerAgent, &format!("agent:{longer}"), ""), None, "the actor of a credential");
+    assert_eq!(fault(Scope::Role, "y", "re\u{7}"), Some("role must not contain control characters".to_owned()));
+    // It is said as `role:NAME`.
+    assert_eq!((fault(Scope::Role, "y", &long[..251]), fault(Scope::Role, "y", &long[..252]).is_some()), (None, true));
+    assert_eq!(fault(Scope::Session, "y", "any\nrole"), None, "it is held nowhere");
+    // Those of earlier versions are kept.
+    assert!(!ScopeRules::stored(Scope::Task, &refs(&["task:7\u{0}"]), "").is_silent());
+}
+
+#[test]
 fn a_session_is_called_in_either_way_and_the_field_counts_first() {
     let rules = rules(Scope::Session, &["session:a"]);
     for own in ["a", "session:a"] {
@@ -98,6 +120,49 @@ fn roles_of_credentials_are_not_taken_from_what_is_said() {
     assert_eq!(refused("reviewer", &["role:writer"]), Some("role".to_owned()));
     assert_eq!(refused("", &[]), None);
     assert!(ScopeRules::read(Scope::Session, &[], "reviewer").unwrap().is_silent());
+}
+
+#[test]
+fn what_helps_is_told_for_what_was_asked() {
+    let cure = |scope, named: &str, role: &str, is_proven| {
+        let rules = ScopeRules::read(scope, &refs(&[named]), role).unwrap();
+        let facts = ScopeFacts { is_proven, roles: vec![("operator", false)], ..ScopeFacts::default() };
+        let out = rules.refuses(&facts).unwrap();
+        (out.cure_of_call(), out.said_in_request())
+    };
+    for (scope, named, call, request) in [
+        (
+            Scope::Session,
+            "session:a",
+            "in `session_ref` (`toolplane invoke --session ID`)",
+            "`runtime_refs`, as `session:ID`",
+        ),
+        (
+            Scope::PeerAgent,
+            "agent:a",
+            "in `actor_ref` (`toolplane invoke --actor ID`)",
+            "`runtime_refs`, as `agent:ID`",
+        ),
+        (Scope::Task, "task:a", "in `runtime_refs` (`toolplane invoke --ref task:ID`)", "`runtime_refs`, as `task:ID`"),
+    ] {
+        let told = cure(scope, named, "", false);
+        assert!(told.0.contains(call) && told.1 == request, "{told:?}");
+    }
+    let told = cure(Scope::PeerAgent, "agent:a", "", true);
+    assert!(
+        told.0.starts_with("Call with a credential of that agent,") && told.1.contains("actor of the credential"),
+        "{told:?}"
+    );
+    let told = cure(Scope::Role, "x", "operator", false);
+    assert!(
+        told.0.starts_with("Call with a credential with that role,") && told.1.contains("roles of the credential"),
+        "{told:?}"
+    );
+    let told = cure(Scope::Role, "x", "writer", false);
+    assert!(
+        told.0.contains("`toolplane invoke --ref role:ID`") && told.1 == "`runtime_refs`, as `role:ID`",
+        "{told:?}"
+    );
 }
 
 #[test]
