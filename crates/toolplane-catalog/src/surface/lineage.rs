@@ -153,6 +153,11 @@ impl IndexedSurface {
         self.above_it().is_some_and(|own| Arc::ptr_eq(own, above))
     }
 
+    /// Whether all surfaces above it are at hand.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lineage().last().is_some_and(|highest| highest.parent().is_none())
+    }
+
     /// How often the surfaces above it have been changed.
     pub(super) fn above(&self) -> Above {
         self.parents().map(Self::changes).collect()

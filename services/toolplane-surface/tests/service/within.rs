@@ -251,6 +251,35 @@ async fn without_its_parent_a_surface_is_nothing_but_deleted() {
     role.stop().await;
 }
 
+/// Of what its parents were changed by, its log was told nothing before they are deleted.
+#[tokio::test]
+async fn a_revision_does_not_go_back_when_a_parent_is_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("mail", "send")]).await.unwrap();
+    let parent = made(&role, of(&["files"])).await;
+    let middle = made(&role, within(&parent, of(&["files"]))).await;
+    let child = made(&role, within(&middle, of(&[]))).await;
+    extend(&role, &parent, "mail").await;
+    extend(&role, &middle, "mail").await;
+    let revision = async |role: &Role| {
+        let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
+        listed.surfaces.into_iter().find(|surface| surface.surface_id == child).unwrap().revision
+    };
+    let mut told = vec![revision(&role).await];
+    assert_eq!(told, [3], "with each change above");
+    for gone in [&parent, &middle] {
+        role.delete(gone).await.unwrap();
+        told.push(revision(&role).await);
+    }
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    told.push(revision(&role).await);
+    told.push(role.delete(&child).await.unwrap().revision);
+    assert!(told[0] < told[1] && told.is_sorted(), "{told:?}");
+    role.stop().await;
+}
+
 #[tokio::test]
 async fn a_line_is_the_same_after_a_new_start() {
     let dir = tempfile::tempdir().unwrap();

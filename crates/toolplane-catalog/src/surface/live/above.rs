@@ -12,6 +12,10 @@ use crate::surface::lineage::{Above, Leaves, Outside, Parent, said_above};
 use crate::surface::visibility::{Hidden, Hiding};
 use crate::traits::Traits;
 
+/// What surfaces count as that are not there any more, in changes. Each change of a surface is a commit of its own: a thousand of them a second would
+/// take thirty years to come to so many.
+const GONE: u64 = 1_000_000_000_000;
+
 impl LiveSurface {
     /// The surface it was made within.
     pub(in crate::surface) fn parent(&self) -> Option<&Parent> {
@@ -29,15 +33,14 @@ impl LiveSurface {
         Self { above, ..self }
     }
 
-    /// How often the surfaces above it have been changed since it was made. Where they are not there any more, as far as its log was told, so that its
-    /// revision does not go back behind one that was told there.
+    /// How often the surfaces above it have been changed since it was made. Where they are not there any more, nobody knows: it counts as more than
+    /// that can have been, so that its revision does not go back behind one that was told.
     pub(super) fn changes_above(&self) -> u64 {
         let Some(parent) = &self.made.parent else { return 0 };
-        let above = match &self.above {
-            Some(above) => above.lineage().map(IndexedSurface::changes).sum(),
-            None => self.noted_above.sum(),
-        };
-        above.saturating_sub(parent.changes)
+        match self.above.as_ref().filter(|above| above.is_whole()) {
+            Some(above) => above.lineage().map(IndexedSurface::changes).sum::<u64>().saturating_sub(parent.changes),
+            None => GONE,
+        }
     }
 
     /// How often they had been changed together when it was made.

@@ -155,14 +155,23 @@ fn without_the_one_above_nothing_is_shown_and_nothing_called() {
 
 #[test]
 fn without_the_one_above_the_revision_is_not_behind_what_was_told() {
-    let catalog = catalog(&[tool("a", "one"), tool("b", "two")]);
-    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), request()]);
-    let made = line.lowest().revision(&catalog);
+    let mut catalog = catalog(&[tool("a", "one"), tool("b", "two")]);
+    let mut line = Line::of(&catalog, &[of_spaces(&["a"]), request(), request()]);
     line.put(0, extended(&line.0[0], &catalog, &["b"]));
-    line.put(1, Arc::new(line.lowest().noting(&catalog)));
-    assert_eq!(line.lowest().revision(&catalog), made + 1);
-    let orphan = IndexedSurface::read(&line.lowest().write().unwrap()).unwrap();
-    assert_eq!((orphan.parents().count(), orphan.revision(&catalog)), (0, made + 1));
+    let told = line.lowest().revision(&catalog);
+    let stored = |surface: &IndexedSurface| IndexedSurface::read(&surface.write().unwrap()).unwrap();
+    // The highest one goes first, then the one in the middle; no log told of the change.
+    let middle = Arc::new(stored(&line.0[1]));
+    let without_the_highest = stored(line.lowest()).within(Some(middle)).revision(&catalog);
+    let alone = stored(line.lowest());
+    assert_eq!(alone.parents().count(), 0);
+    let revisions = [told, without_the_highest, alone.revision(&catalog)];
+    assert!(revisions[0] < revisions[1] && revisions[1] <= revisions[2], "{revisions:?}");
+    // What its log is told without those above makes it no smaller either, and it grows on with the catalog.
+    let noted = stored(&alone.noting(&catalog));
+    assert_eq!(noted.revision(&catalog), revisions[2]);
+    register(&mut catalog, tool("c", "three"));
+    assert_eq!(noted.revision(&catalog), revisions[2] + 1);
 }
 
 #[test]
@@ -315,6 +324,8 @@ proptest! {
             let grown = moments.contains_key(&moment) || lowest.revision(&catalog) > revision;
             prop_assert!(grown, "each new moment has a larger revision");
             revision = lowest.revision(&catalog);
+            let orphan = IndexedSurface::read(&lowest.write().unwrap()).unwrap();
+            prop_assert!(orphan.revision(&catalog) >= revision, "nor does it go back when one above is deleted");
             moments.insert(moment, state(lowest, &catalog));
             for pair in line.0.windows(2) {
                 let (above, below) = (state(&pair[0], &catalog), state(&pair[1], &catalog));
