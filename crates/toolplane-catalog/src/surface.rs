@@ -43,7 +43,7 @@ pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, 
 pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use scope::{OutOfScope, ScopeFacts, ScopeRules, broken_ref};
-pub use selection::{AskedFor, Selection, Unmatched, not_shown_above, unmatched};
+pub use selection::{AskedFor, Selection, Unmatched, not_shown, unmatched};
 pub use shut::{Shut, ShutChange, ShutThen};
 pub use tools::{List, NoPosition, Position, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};

@@ -79,6 +79,17 @@ pub enum NotChosen {
 }
 
 impl NotChosen {
+    /// What of a surface says it, whatever the tool is.
+    pub(super) fn said_by(&self) -> String {
+        match self {
+            Self::NoCalls => "the `default_tool_choice` `none`".to_owned(),
+            Self::OnlyOther(other) => format!("the `default_tool_choice` `{other}`"),
+            Self::NotAllowed => "`selection_policy.allowed_tools`".to_owned(),
+            Self::Denied(pattern) => format!("`{pattern}` in `selection_policy.denied_tools`"),
+            Self::NoMoment => "`selection_policy.require_moment`".to_owned(),
+        }
+    }
+
     /// What is said of the tool `name`, and what to do.
     pub fn message(&self, name: &str) -> String {
         match self {

@@ -12,6 +12,7 @@ use super::indexed::IndexedSurface;
 use super::lineage::Leaves;
 use super::request::within;
 use super::resolve::Availability;
+use super::tools::Shut;
 use crate::catalog::{Catalog, Group, Lookup};
 use crate::filter::{Criteria, FilterKind, plain};
 use crate::traits::Traits;
@@ -117,17 +118,22 @@ fn unmatched_of(
     told
 }
 
-/// Names in this field of a request that lead to tools that the surface above `surface` does not show now, with what that says.
-pub fn not_shown_above(catalog: &Catalog, field: &str, names: &[String], surface: &IndexedSurface) -> Vec<Unmatched> {
-    let Some(above) = surface.above_it() else { return Vec::new() };
+/// Names in this field of a request that lead to tools that the surface does not show now, with why: what those above it say, what it was made for, or
+/// what is shut.
+pub fn not_shown(
+    catalog: &Catalog,
+    shut: Shut<'_>,
+    field: &str,
+    names: &[String],
+    surface: &IndexedSurface,
+) -> Vec<Unmatched> {
     let told = names.iter().enumerate().filter_map(|(index, name)| {
         let Lookup::One(entry) = catalog.find(name) else { return None };
-        if above.shows(entry) {
-            return None;
-        }
-        let Availability::Hidden(_, HiddenTool { name, message, .. }) = surface.standing(entry) else { return None };
-        let message = format!("`{name}` {message}");
-        Some(Unmatched { field: format!("{field}[{index}]"), message, similar: Vec::new() })
+        let (name, why) = match surface.standing(entry) {
+            Availability::Hidden(_, HiddenTool { name, message, .. }) => (name, message),
+            _ => (entry.tool.full_name().to_owned(), shut.why(entry)?.1),
+        };
+        Some(Unmatched { field: format!("{field}[{index}]"), message: format!("`{name}` {why}"), similar: Vec::new() })
     });
     told.collect()
 }

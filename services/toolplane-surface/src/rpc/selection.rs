@@ -83,14 +83,15 @@ impl Asked {
     }
 }
 
-/// The names in these fields of a request that lead to tools that those above the surface do not show now.
+/// The names in these fields of a request that lead to tools that the surface does not show now, with why: a rule that denies them to everybody,
+/// what those above it show, or whatever else.
 pub(super) fn names_not_shown(
     api: &SurfaceApi,
     tenant: &TenantId,
     surface: &IndexedSurface,
     fields: &[(&str, &[String])],
 ) -> Vec<v1::SelectionWarning> {
-    let told = fields.iter().flat_map(|(field, names)| api.parts.shown.not_shown_above(tenant, surface, field, names));
+    let told = fields.iter().flat_map(|(field, names)| api.parts.shown.not_shown(tenant, surface, field, names));
     told.take(MAX_WARNED).map(warning).collect()
 }
 

@@ -3,8 +3,8 @@
 mod offered;
 
 use toolplane_catalog::{
-    AskedFor, IndexedSurface, Lookup, Position, Selection, SurfaceCounts, SurfaceTool, Unmatched, filled,
-    not_shown_above, outdated, unmatched,
+    AskedFor, IndexedSurface, Lookup, Position, Selection, SurfaceCounts, SurfaceTool, Unmatched, filled, not_shown,
+    outdated, unmatched,
 };
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::surface::{SurfaceBudget, SurfaceOutdated, ToolSurface};
@@ -78,16 +78,15 @@ impl Showing {
         unmatched(&owner.catalog.read(), asked, selection, surface.parents().next())
     }
 
-    /// Which of the names in a field of a request lead to tools that those above `surface` do not show now.
-    pub(crate) fn not_shown_above(
+    /// Which of the names in a field of a request lead to tools that `surface` does not show now, with why.
+    pub(crate) fn not_shown(
         &self,
         tenant: &TenantId,
         surface: &IndexedSurface,
         field: &str,
         names: &[String],
     ) -> Vec<Unmatched> {
-        let owner = self.registry.tenant(tenant);
-        not_shown_above(&owner.catalog.read(), field, names, surface)
+        self.surfaces.in_sight(tenant, |catalog, shut| not_shown(catalog, shut, field, names, surface))
     }
 
     /// What a surface says about choosing by which nothing can be called now.

@@ -2,27 +2,38 @@
 
 use toolplane_matching::fit::Fit;
 use toolplane_matching::tools::ToolPattern;
-use toolplane_records::ids::ToolId;
+use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::Behavior;
 
 use super::{Choosing, NotChosen, ToolChoice};
 use crate::catalog::Catalog;
-use crate::surface::{IndexedSurface, List, Shut, Unmatched, said_above};
+use crate::surface::{IndexedSurface, List, Shut, Unmatched};
 
 /// Most tools that are looked at. Where a surface shows more, nothing is said of what none of these fits.
 const MOST_TOOLS: usize = 10_000;
 /// Most questions whether a tool fits a pattern.
 const MOST_QUESTIONS: usize = 200_000;
+/// Most reasons that are told.
+const MOST_REASONS: usize = 4;
+
+/// What leaves tools out.
+struct Reason<'s> {
+    why: NotChosen,
+    /// The surface above that says it; the surface itself without one.
+    above: Option<&'s SurfaceId>,
+    /// How many tools it leaves out.
+    tools: usize,
+}
 
 impl IndexedSurface {
     /// What of its choices, and of those of surfaces above it, no tool that it shows now can be called by; what is shut is not shown.
     pub fn idle_choices(&self, catalog: &Catalog, shut: Shut<'_>) -> Vec<Unmatched> {
-        let own = self.own_idle_choices(catalog, shut);
-        if own.is_empty() { self.left_by_those_above(catalog, shut).into_iter().collect() } else { own }
+        let own = self.own_idle_choices(catalog, shut).into_iter();
+        own.chain(self.left_by_those_above(catalog, shut)).collect()
     }
 
-    /// That those above it let no tool be called that it would, with why of the first one.
+    /// That those above it let no tool be called that it would, with what leaves out how many of them.
     fn left_by_those_above(&self, catalog: &Catalog, shut: Shut<'_>) -> Option<Unmatched> {
         let line: Vec<_> = self.lineage().map(|surface| (surface.id(), surface.choosing())).collect();
         let (own, above) = line.split_first()?;
@@ -30,22 +41,23 @@ impl IndexedSurface {
             return None;
         }
         let questions: usize = line.iter().map(|(_, (choosing, _))| 1 + choosing.patterns()).sum();
-        let (mut shown, mut first) = (self.shown_tools(catalog, shut), None);
+        let (mut shown, mut reasons) = (self.shown_tools(catalog, shut), Vec::<Reason<'_>>::new());
         for tool in shown.by_ref().take(MOST_TOOLS.min(MOST_QUESTIONS / questions)) {
-            let refused = line.iter().enumerate().find_map(|(at, (id, (choosing, chosen)))| {
+            // The first one of its line that refuses it is the one a call would be told.
+            let (why, above) = line.iter().enumerate().find_map(|(at, (id, (choosing, chosen)))| {
                 let why = choosing.refuses(&tool, *chosen, true)?;
                 Some((why, (at > 0).then_some(*id)))
-            });
-            match refused {
-                None => return None,
-                Some((why, Some(above))) => {
-                    first.get_or_insert_with(|| said_above(&why.message(&tool.full_name), above));
-                }
-                Some((_, None)) => {}
+            })?;
+            match reasons.iter_mut().find(|known| known.why == why && known.above == above) {
+                Some(known) => known.tools += 1,
+                None => reasons.push(Reason { why, above, tools: 1 }),
             }
         }
-        let message = format!("leaves nothing to be called here now: {}", first?);
-        shown.next().is_none().then(|| told("parent_surface_id".to_owned(), message))
+        if shown.next().is_some() || reasons.iter().all(|reason| reason.above.is_none()) {
+            return None;
+        }
+        let message = format!("leaves nothing to be called here now: {}", in_words(reasons));
+        Some(told("parent_surface_id".to_owned(), message))
     }
 
     /// What it shows now, as patterns see it.
@@ -130,6 +142,28 @@ impl Choosing {
         }
         warned
     }
+}
+
+/// What leaves out how many tools, most of them first.
+fn in_words(mut reasons: Vec<Reason<'_>>) -> String {
+    let all: usize = reasons.iter().map(|reason| reason.tools).sum();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.tools));
+    let only = reasons.len() == 1;
+    let mut words: Vec<String> = reasons
+        .iter()
+        .take(MOST_REASONS)
+        .map(|Reason { why, above, tools }| {
+            let whose = above.map_or_else(|| "of this surface".to_owned(), |id| format!("of the surface `{id}`"));
+            let (count, all) = (*tools, if only && *tools > 1 { "all " } else { "" });
+            let (noun, verb) = if count == 1 { ("tool", "is") } else { ("tools", "are") };
+            format!("{all}{count} {noun} {verb} left out by {} {whose}", why.said_by())
+        })
+        .collect();
+    let told: usize = reasons.iter().take(MOST_REASONS).map(|reason| reason.tools).sum();
+    if told < all {
+        words.push(format!("{} by others", all - told));
+    }
+    words.join("; ")
 }
 
 fn told(field: String, message: String) -> Unmatched {

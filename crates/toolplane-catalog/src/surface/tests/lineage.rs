@@ -245,12 +245,24 @@ fn what_leads_nowhere_within_the_one_above_is_told() {
     let within = ("namespaces[1]".to_owned(), message.to_owned());
     assert_eq!(told(line.lowest().parents().next()), [nowhere, within], "`c` is shown for the tool that is named");
     let names = strings(&["a.one", "a.two", "b.three", "c.four", "nothing"]);
-    let told = not_shown_above(&catalog, "load", &names, line.lowest());
+    let told = not_shown(&catalog, Shut::NOTHING, "load", &names, line.lowest());
     let told: Vec<(&str, &str)> = told.iter().map(|one| (one.field.as_str(), one.message.as_str())).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(told[0], ("load[1]", "`a.two` not today (says the surface `s0`, which this one is within)"));
     assert!(told[1].0 == "load[2]" && told[1].1.starts_with("`b.three` is not part of the surface `s0`"), "{told:?}");
-    assert_eq!(not_shown_above(&catalog, "load", &names, &line.0[0]), [], "none is above it");
+}
+
+#[test]
+fn a_named_tool_that_is_not_shown_is_told_with_why() {
+    let catalog = catalog(&[tool("a", "one"), tool("a", "two"), tool("a", "three")]);
+    let surface = make(&catalog, &SurfaceRequest { blocked: vec![blocked("a.two")], ..request() }).indexed;
+    let Lookup::One(three) = catalog.find("a.three") else { panic!() };
+    let denied = BTreeMap::from([(three.tool_id().clone(), "is denied by the rule `r`, whatever the call".to_owned())]);
+    let shut = Shut { denied: &denied, ..Shut::NOTHING };
+    let names = strings(&["a.one", "three", "a.two", "nothing"]);
+    let told = not_shown(&catalog, shut, "load", &names, &surface);
+    let told: Vec<String> = told.into_iter().map(|one| format!("{} {}", one.field, one.message)).collect();
+    assert_eq!(told, ["load[1] `a.three` is denied by the rule `r`, whatever the call", "load[2] `a.two` not today"]);
 }
 
 #[test]
@@ -281,11 +293,24 @@ fn each_of_a_line_says_what_may_be_called() {
     };
     assert_eq!(told(0), Vec::<String>::new());
     let why = "parent_surface_id leaves nothing to be called here now: ";
-    let by_top = "`a.two` is not called in this surface: its `default_tool_choice` is `a.one` (says the surface `s0`, which this one is within)";
-    assert_eq!(told(1), [format!("{why}{by_top}")], "it denies the other one itself");
-    let by_middle = "`a.one` is denied by `a.one` in `selection_policy.denied_tools` of this surface (says the surface `s1`, \
-                     which this one is within)";
-    assert_eq!(told(2), [format!("{why}{by_middle}")]);
+    let by_top = "1 tool is left out by the `default_tool_choice` `a.one` of the surface `s0`";
+    let denied = "1 tool is left out by `a.one` in `selection_policy.denied_tools` of";
+    assert_eq!(told(1), [format!("{why}{denied} this surface; {by_top}")], "both leave nothing, neither does alone");
+    assert_eq!(told(2), [format!("{why}{denied} the surface `s1`; {by_top}")]);
+    let top = with(None, Some(json!({ "allowed_tools": ["b.*"] })), &[]);
+    // What it says itself that no tool fits keeps nobody from being told the rest.
+    let idle = with(None, Some(json!({ "denied_tools": ["c.*"] })), &[]);
+    let line = Line::of(&catalog, &[top.clone(), idle]);
+    let told = line.lowest().idle_choices(&catalog, Shut::NOTHING);
+    let fields: Vec<&str> = told.iter().map(|one| one.field.as_str()).collect();
+    assert_eq!(fields, ["selection_policy.denied_tools[0]", "parent_surface_id"]);
+    let line = Line::of(&catalog, &[top, request()]);
+    let told = line.lowest().idle_choices(&catalog, Shut::NOTHING);
+    let all = "all 2 tools are left out by `selection_policy.allowed_tools` of the surface `s0`";
+    assert_eq!(
+        told.iter().map(|one| one.message.as_str()).collect::<Vec<_>>(),
+        [format!("leaves nothing to be called here now: {all}")]
+    );
 }
 
 #[test]
