@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+mod advised;
 mod answer;
 mod approvals;
 mod argument;
@@ -169,7 +170,9 @@ enum Command {
 /// Parses the process's arguments, runs the command, and reports. Exit codes: 0 done, 1 the tool failed or was denied,
 /// 2 wrong usage or an error of the API, 3 the call still waits for a person.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse_from(link::typed(std::env::args_os()));
+    let typed = Cli::command().get_matches_from(link::typed(std::env::args_os()));
+    let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+    advised::note(&typed);
     if let Command::Serve(args) = &cli.command {
         return crate::serve::main(args);
     }

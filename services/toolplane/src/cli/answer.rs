@@ -4,6 +4,7 @@ use clap::Args;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 
+use super::advised;
 use super::calls::print_record;
 use super::connection::Connection;
 use super::failure::Failure;
@@ -71,6 +72,6 @@ async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<C
         out.line("the answer has to fit:")?;
         out.block(&readable(&schema))?;
     }
-    out.note(&format!("answer it with `toolplane input {} JSON`", call.invocation_id))?;
+    out.note(&format!("answer it with `{}`", advised::command(format_args!("input {} JSON", call.invocation_id))))?;
     Ok(CommandOutcome::Done)
 }

@@ -4,6 +4,7 @@ use clap::{Subcommand, ValueEnum};
 use toolplane_proto::v1;
 use toolplane_records::approval;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -247,7 +248,8 @@ fn choices(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
             "" => String::new(),
             id => format!(" --suggestion {id}"),
         };
-        out.line(format!("    {}: `toolplane approvals {command} {}{which}`", option.name, approval.approval_id))?;
+        let how = advised::command(format_args!("approvals {command} {}{which}", approval.approval_id));
+        out.line(format!("    {}: `{how}`", option.name))?;
     }
     if !suggested.is_empty() {
         let denies = approval.options.iter().any(|option| option.kind() == v1::PermissionOption::RejectAlways);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toolplane_proto::v1;
 
+use super::advised;
 use super::connection::{Connection, PRODUCER};
 use super::failure::Failure;
 use super::invoke::waits_for_a_person;
@@ -147,7 +148,8 @@ async fn submit(batch: v1::BatchSpec, connection: &Connection, out: &mut Output)
     out.line(&id)?;
     let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
     let count = answer.invocations.len();
-    out.note(&format!("{count} calls accepted{again}; follow them with `toolplane batches watch {id}`"))?;
+    let watch = advised::command(format_args!("batches watch {id}"));
+    out.note(&format!("{count} calls accepted{again}; follow them with `{watch}`"))?;
     Ok(CommandOutcome::Done)
 }
 
@@ -181,8 +183,8 @@ async fn invoke(
                 _ = tokio::signal::ctrl_c() => {
                     let id = known.borrow().clone();
                     if asked || id.is_empty() {
-                        let how = format!("left; the calls go on: `toolplane batches watch {id}`");
-                        return Err(Failure::Local(how));
+                        let watch = advised::command(format_args!("batches watch {id}"));
+                        return Err(Failure::Local(format!("left; the calls go on: `{watch}`")));
                     }
                     asked = true;
                     let request = v1::CancelBatchRequest {
@@ -201,9 +203,8 @@ async fn invoke(
     }
     let id = known.borrow().clone();
     printer.out.note("no person answered; the calls go on waiting")?;
-    printer
-        .out
-        .note(&format!("  follow them: `toolplane batches watch {id}`; end them: `toolplane batches cancel {id}`"))?;
+    let [watch, cancel] = ["watch", "cancel"].map(|what| advised::command(format_args!("batches {what} {id}")));
+    printer.out.note(&format!("  follow them: `{watch}`; end them: `{cancel}`"))?;
     Ok(CommandOutcome::StillWaiting)
 }
 
@@ -330,7 +331,7 @@ async fn list(
         request.page_token = page.next_page_token;
     }
     if !out.json() {
-        out.table(&table, "no batches; make one with `toolplane batch FILE`")?;
+        out.table(&table, &advised::in_text("no batches; make one with `toolplane batch FILE`"))?;
     }
     Ok(CommandOutcome::Done)
 }

@@ -7,6 +7,7 @@ use toolplane_proto::v1;
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::vocabulary::AbortReason;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -96,6 +97,7 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
     }
     if !out.json() {
         let none = if all { "no calls; make one with `toolplane invoke TOOL --input JSON`" } else { "no call fits" };
+        let none = &advised::in_text(none);
         out.table(&table, none)?;
     }
     Ok(CommandOutcome::Done)

@@ -8,7 +8,8 @@ use toolplane_records::codes::Code as ErrorCode;
 use toolplane_runtime::status::{Description, reason};
 use toolplane_runtime::tls::TlsFault;
 
-use super::output::note;
+use super::advised;
+use super::output::{note, note_block};
 
 /// Why a command did not work. Each is reported as one error line and, where something helps, one line of advice.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,14 @@ pub enum Failure {
     /// The bytes that came are not those that were kept.
     #[error("the bytes are damaged: {0}")]
     Damaged(String),
+    /// Files cannot be used.
+    #[error("{}", faults.join("; "))]
+    Files {
+        /// What is wrong, each with its file; of one or more lines.
+        faults: Vec<String>,
+        /// What the cluster said, where it is the cluster that refuses what is in them.
+        refused: Option<Box<Status>>,
+    },
     /// A file or another local thing cannot be used.
     #[error("{0}")]
     Local(String),
@@ -78,7 +87,9 @@ impl Failure {
     /// The code of what a cluster refused, when it is one of ours.
     fn code(&self) -> Option<ErrorCode> {
         match self {
-            Self::Api(status) => reason(status).as_deref().and_then(ErrorCode::find),
+            Self::Api(status) | Self::Files { refused: Some(status), .. } => {
+                reason(status).as_deref().and_then(ErrorCode::find)
+            }
             _ => None,
         }
     }
@@ -97,7 +108,7 @@ impl Failure {
             Self::Damaged(_) => {
                 Some("fetch them again; an operator sees with `toolplane store check` what is damaged at rest")
             }
-            Self::Usage(_) | Self::Local(_) | Self::Output(_) => None,
+            Self::Usage(_) | Self::Files { .. } | Self::Local(_) | Self::Output(_) => None,
         }
     }
 
@@ -107,13 +118,18 @@ impl Failure {
             return ExitCode::SUCCESS;
         }
         // Where standard error cannot be written either, the failure cannot be told.
-        let _ = self.lines().iter().try_for_each(|line| note(line));
+        let _ = self.lines().iter().try_for_each(|line| match line {
+            Line::Own(text) => note(text),
+            Line::Barred(text) => note_block(text),
+        });
         ExitCode::from(2)
     }
 
     /// What is reported: what went wrong, every wrong field, and what to do. What the cluster says stays in its line.
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<Line> {
         let mut lines = match self {
+            Self::Files { faults, refused: None } => faults.iter().flat_map(|fault| of_file(fault)).collect(),
+            Self::Files { faults, .. } => faults.iter().map(|fault| Line::Own(format!("error: {fault}"))).collect(),
             Self::Api(status) => {
                 let description = toolplane_runtime::status::describe(status);
                 let violations = description.violations.iter().filter(|_| description.violations.len() > 1);
@@ -121,14 +137,30 @@ impl Failure {
                 let wait =
                     description.retry_after.map(|wait| format!("  may be tried again in {} ms", wait.as_millis()));
                 let head = Description { advice: "", violations: Vec::new(), retry_after: None, ..description.clone() };
-                std::iter::once(format!("error: {head}")).chain(fields).chain(wait).collect()
+                std::iter::once(format!("error: {head}")).chain(fields).chain(wait).map(Line::Own).collect()
             }
-            other => vec![format!("error: {other}")],
+            other => vec![Line::Own(format!("error: {other}"))],
         };
-        lines.extend(self.advice().map(|advice| format!("  try: {advice}")));
-        lines.extend(self.code().map(|code| format!("  {}", code.place())));
+        lines.extend(self.advice().map(|advice| Line::Own(format!("  try: {}", advised::in_text(advice)))));
+        lines.extend(self.code().map(|code| Line::Own(format!("  {}", code.place()))));
         lines
     }
+}
+
+/// What is reported.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    /// One line, whatever stands in it.
+    Own(String),
+    /// Text of several lines, each with a bar before it.
+    Barred(String),
+}
+
+/// What is wrong with a file. Some say it in several lines, with the place in the file under what stands there.
+fn of_file(fault: &str) -> Vec<Line> {
+    let (first, rest) = fault.split_once('\n').map_or((fault, None), |(first, rest)| (first, Some(rest)));
+    let own = Line::Own(format!("error: {first}"));
+    std::iter::once(own).chain(rest.map(|rest| Line::Barred(rest.to_owned()))).collect()
 }
 
 fn at(endpoint: Option<&str>) -> String {
@@ -154,8 +186,21 @@ mod tests {
         let forged = Failure::from(Status::from(ApiError::invalid_argument("spec", "is wrong\nerror: none\u{202e}")));
         let lines = forged.lines();
         assert_eq!(lines.len(), 2, "one line, whatever stands in it, and where its code is told of: {lines:?}");
-        assert_eq!(lines[1], "  see docs/errors.md#INVALID_ARGUMENT");
+        assert_eq!(lines[1], Line::Own("  see docs/errors.md#INVALID_ARGUMENT".to_owned()));
         let missing = Failure::from(Status::from(ApiError::not_found("surface", "surf_1")));
         assert!(missing.is_not_found() && missing.advice().is_some());
+    }
+
+    #[test]
+    fn what_is_wrong_with_files_keeps_its_lines_and_what_the_cluster_says_does_not() {
+        let own = |text: &str| Line::Own(text.to_owned());
+        let faults = vec!["`a`: at line 2\n  |\n2 | x".to_owned(), "`b`: is empty".to_owned()];
+        let lines = Failure::Files { faults: faults.clone(), refused: None }.lines();
+        let barred = Line::Barred("  |\n2 | x".to_owned());
+        assert_eq!(lines, [own("error: `a`: at line 2"), barred, own("error: `b`: is empty")]);
+        let status = Box::new(Status::from(ApiError::invalid_argument("tools[0]", "is wrong")));
+        let lines = Failure::Files { faults, refused: Some(status) }.lines();
+        let place = own("  see docs/errors.md#INVALID_ARGUMENT");
+        assert_eq!(lines, [own("error: `a`: at line 2\n  |\n2 | x"), own("error: `b`: is empty"), place]);
     }
 }

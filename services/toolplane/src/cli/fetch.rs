@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use toolplane_proto::v1;
 use toolplane_proto::v1::read_payload_request::Selector;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -74,7 +75,8 @@ async fn first_reference(invocation_id: &str, connection: &Connection) -> Result
     let kept = result.content.iter().chain(&result.model_facing_content).find_map(v1::ContentBlock::kept);
     let kept = kept.map(|kept| Selector::Uri(kept.uri.clone()));
     kept.ok_or_else(|| {
-        Failure::Usage(format!("the result of `{invocation_id}` keeps nothing by reference; `toolplane get result {invocation_id}` shows it"))
+        let get = advised::command(format_args!("get result {invocation_id}"));
+        Failure::Usage(format!("the result of `{invocation_id}` keeps nothing by reference; `{get}` shows it"))
     })
 }
 

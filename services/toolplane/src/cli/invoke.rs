@@ -5,6 +5,7 @@ use clap::builder::NonEmptyStringValueParser;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 
+use super::advised;
 use super::connection::{Connection, PRODUCER};
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -116,7 +117,8 @@ async fn submit(
     } else {
         out.line(&id)?;
         let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
-        out.note(&format!("{}{again}; follow it with `toolplane watch {id}`", invocation.status))?;
+        let watch = advised::command(format_args!("watch {id}"));
+        out.note(&format!("{}{again}; follow it with `{watch}`", invocation.status))?;
     }
     match ended {
         true => refused_at_once(id, connection, out).await,
@@ -167,7 +169,8 @@ async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> 
         out.line(&id)?;
     }
     out.note("no person answered; the call goes on waiting")?;
-    out.note(&format!("  follow it: `toolplane watch {id}`; end it: `toolplane cancel {id}`"))?;
+    let [watch, cancel] = ["watch", "cancel"].map(|what| advised::command(format_args!("{what} {id}")));
+    out.note(&format!("  follow it: `{watch}`; end it: `{cancel}`"))?;
     Ok(CommandOutcome::StillWaiting)
 }
 
@@ -191,7 +194,8 @@ async fn until_result(
             _ = tokio::signal::ctrl_c() => {
                 let id = known.borrow().clone();
                 if asked || id.is_empty() {
-                    return Err(Failure::Local(format!("left; the call goes on: `toolplane watch {id}`")));
+                    let watch = advised::command(format_args!("watch {id}"));
+                    return Err(Failure::Local(format!("left; the call goes on: `{watch}`")));
                 }
                 asked = true;
                 ask_to_stop(id, connection).await?;

@@ -87,10 +87,7 @@ impl Output {
 
     /// The same beside the answer: on standard error.
     pub(crate) fn block_note(&self, text: &str) -> Result<(), Failure> {
-        let mut stderr = io::stderr().lock();
-        for line in barred(text, width(&console::Term::stderr())) {
-            writeln!(stderr, "{line}")?;
-        }
+        note_block(text)?;
         Ok(())
     }
 
@@ -166,6 +163,12 @@ pub(crate) fn note(text: &str) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     let width = width(&console::Term::stderr());
     folded("", &visible::line(text), AGAIN, width).iter().try_for_each(|line| writeln!(stderr, "{line}"))
+}
+
+/// Text of several lines that was written elsewhere, each with a bar before it, as [`note`].
+pub(crate) fn note_block(text: &str) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    barred(text, width(&console::Term::stderr())).iter().try_for_each(|line| writeln!(stderr, "{line}"))
 }
 
 /// Columns of a terminal; none where there is none.

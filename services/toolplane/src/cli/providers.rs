@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use toolplane_proto::v1;
 use toolplane_records::provider::{ProvidedTool, Provider, ProviderStatus};
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -122,7 +123,7 @@ async fn list(all: bool, connection: &Connection, out: &mut Output) -> Result<Co
         request.page_token = page.next_page_token;
     }
     if !out.json() {
-        out.table(&table, "no providers yet; add one with `toolplane providers add NAME ...`")?;
+        out.table(&table, &advised::in_text("no providers yet; add one with `toolplane providers add NAME ...`"))?;
     }
     Ok(CommandOutcome::Done)
 }

@@ -5,6 +5,7 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_records::codes::{self, Code};
 use toolplane_records::visible;
 
+use super::advised;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, bytes, payload_text, pretty};
@@ -143,34 +144,15 @@ fn artifact(told: &v1::ArtifactRef, invocation_id: &str, out: &Output) -> Result
     let size = bytes(kept.size_bytes);
     out.note(&format!("artifact {artifact_id}  {size}, {}, {}", kept.media_type, kept.digest))?;
     // Behind a sign of equality no name is taken for an option.
-    let name = if artifact_id.starts_with('-') { "=" } else { " " }.to_owned() + &shell_word(artifact_id);
-    out.note(&format!("  read it with `toolplane fetch {invocation_id} --ref{name}` (--offset, --limit, -O FILE)"))
-}
-
-/// A name as one word of a command line.
-fn shell_word(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
-    if name.bytes().all(plain) && !name.is_empty() {
-        return name.to_owned();
-    }
-    if !name.contains(char::is_control) {
-        return format!("'{}'", name.replace('\'', "'\\''"));
-    }
-    // What acts on a terminal is never printed as it is; shells read it spelled out.
-    let spelled = name.chars().map(|letter| match letter {
-        '\'' | '\\' => format!("\\{letter}"),
-        _ if letter.is_control() => {
-            let mut bytes = [0; 4];
-            letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
-        }
-        _ => letter.to_string(),
-    });
-    format!("$'{}'", spelled.collect::<String>())
+    let name = if artifact_id.starts_with('-') { "=" } else { " " }.to_owned() + &advised::word(artifact_id);
+    let fetch = advised::command(format_args!("fetch {invocation_id} --ref{name}"));
+    out.note(&format!("  read it with `{fetch}` (--offset, --limit, -O FILE)"))
 }
 
 fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
     out.note(&format!("kept in full: {}, {}, {}", bytes(kept.size_bytes), kept.media_type, kept.digest))?;
-    out.note(&format!("  read it with `toolplane fetch {invocation_id}` (--offset, --limit, -O FILE)"))
+    let fetch = advised::command(format_args!("fetch {invocation_id}"));
+    out.note(&format!("  read it with `{fetch}` (--offset, --limit, -O FILE)"))
 }
 
 fn structured(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
@@ -250,7 +232,8 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         }
         (other, _) => exact(error).or(next_step(other)),
     };
-    effects.map(str::to_owned).into_iter().chain(step.map(|step| format!("what to do: {step}"))).collect()
+    let step = step.map(|step| format!("what to do: {}", advised::in_text(step)));
+    effects.map(str::to_owned).into_iter().chain(step).collect()
 }
 
 /// What the error itself says to do, where that is more than its kind of advice says.
@@ -277,19 +260,6 @@ fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_one_word_that_a_shell_reads_back() {
-        for (name, word) in [
-            ("out/a.txt", "out/a.txt"),
-            ("a b", "'a b'"),
-            ("it's", "'it'\\''s'"),
-            ("new\nline", "$'new\\x0aline'"),
-            ("\u{1b}it's\\", "$'\\x1bit\\'s\\\\'"),
-        ] {
-            assert_eq!(shell_word(name), word);
-        }
-    }
 
     #[test]
     fn a_result_fits_a_line() {

@@ -6,6 +6,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::unload_outcome::Outcome as Unloaded;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -171,29 +172,22 @@ fn reason(why: &v1::MatchReason) -> String {
     format!("{what}, in {}", why.fields.join(", "))
 }
 
-/// The text as one word of a shell.
-fn in_a_shell(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/@%+=,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 /// What to do next, with the references that a surface of a narrower scope wants of whoever uses it.
 fn next_step(action: &str, surface: &str, refs: &[String]) -> String {
-    let refs: String = refs.iter().map(|one| format!(" --ref {}", in_a_shell(one))).collect();
+    let refs: String = refs.iter().map(|one| format!(" --ref {}", advised::word(one))).collect();
+    let invoke = || advised::command(format_args!("invoke NAME --surface {surface}{refs}"));
     match action {
         "load_schema_then_call" => {
-            format!(
-                "next: `toolplane load {surface} NAME{refs}`, then `toolplane invoke NAME --surface {surface}{refs}`"
-            )
+            let load = advised::command(format_args!("load {surface} NAME{refs}"));
+            format!("next: `{load}`, then `{}`", invoke())
         }
-        "call" => format!("next: `toolplane invoke NAME --surface {surface}{refs}`"),
-        "refine_query" => "next: use other words, or `toolplane tools ls`".to_owned(),
+        "call" => format!("next: `{}`", invoke()),
+        "refine_query" => format!("next: use other words, or `{}`", advised::command("tools ls")),
         "wait_for_provider" => "next: wait for the provider and search again".to_owned(),
-        "not_available" => format!("next: `toolplane surface show {surface}` says why a tool is hidden"),
+        "not_available" => {
+            let show = advised::command(format_args!("surface show {surface}"));
+            format!("next: `{show}` says why a tool is hidden")
+        }
         other => format!("next: {other}"),
     }
 }

@@ -11,6 +11,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::surface::ToolSurface;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
@@ -276,7 +277,7 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
         request.page_token = page.next_page_token;
     }
     if !out.json() {
-        out.table(&table, "no surfaces yet; make one with `toolplane surface create`")?;
+        out.table(&table, &advised::in_text("no surfaces yet; make one with `toolplane surface create`"))?;
     }
     Ok(CommandOutcome::Done)
 }

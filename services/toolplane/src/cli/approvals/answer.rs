@@ -9,6 +9,7 @@ use toolplane_records::approval;
 
 use super::missing;
 use super::suggestion::Suggestion;
+use crate::cli::advised;
 use crate::cli::connection::Connection;
 use crate::cli::failure::Failure;
 use crate::cli::invoke::input;
@@ -103,7 +104,8 @@ async fn resolve(
     } else {
         let state = word(approval.state().as_str_name(), "APPROVAL_STATE_");
         out.line(format!("{}  {state}", approval.approval_id))?;
-        out.note(&format!("follow the call with `toolplane watch {}`", approval.invocation_id))?;
+        let watch = advised::command(format_args!("watch {}", approval.invocation_id));
+        out.note(&format!("follow the call with `{watch}`"))?;
     }
     Ok(CommandOutcome::Done)
 }
@@ -146,7 +148,8 @@ fn choose(approval: &v1::Approval, behavior: v1::Behavior, named: Option<&str>) 
     let offered =
         approval.options.iter().find(|offered| offered.kind() == option(behavior, true)).ok_or_else(|| {
             let rule = "this answer is not offered for always";
-            Failure::Usage(format!("`{}`: {rule}; `toolplane approvals show` lists the answers", approval.approval_id))
+            let show = advised::command(format_args!("approvals show {}", approval.approval_id));
+            Failure::Usage(format!("`{}`: {rule}; `{show}` lists the answers", approval.approval_id))
         })?;
     let id = named.unwrap_or(&offered.suggestion_id);
     let updates =

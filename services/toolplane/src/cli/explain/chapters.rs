@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use toolplane_proto::v1;
 use toolplane_records::visible::excerpt;
 
+use crate::cli::advised;
 use crate::cli::calls::called_by;
 use crate::cli::get::invocation::described;
 use crate::cli::hooks;
@@ -59,7 +60,8 @@ pub(super) fn said(call: &v1::Invocation, record: Option<&v1::JsonPayload>) -> V
     let kept = call.model_input_ref.as_ref().map(|kept| format!("{}  {}", kept.digest, bytes(kept.size_bytes)));
     let input = input.map(|input| excerpt(input.get(), EXCERPT));
     // Of arguments that no tool took, nobody knows which fields are sensitive: they are not shown unasked.
-    let unseen = || format!("(not shown here; `toolplane get {} --inputs` asks for it)", call.invocation_id);
+    let get = || advised::command(format_args!("get {} --inputs", call.invocation_id));
+    let unseen = || format!("(not shown here; `{}` asks for it)", get());
     input.or_else(|| kept.as_ref().map(|_| unseen())).into_iter().chain(kept).collect()
 }
 

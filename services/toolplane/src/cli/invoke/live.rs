@@ -9,6 +9,7 @@ use toolplane_records::partial::PartialResult;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::visible;
 
+use crate::cli::advised;
 use crate::cli::follow::CallUpdate;
 use crate::cli::output::{self, bytes, duration, payload_bytes};
 use crate::cli::waiting::{WaitArgs, WaitTimer};
@@ -162,13 +163,13 @@ pub(crate) fn waits_for_a_person(event: &v1::Event, call: &str) -> Vec<String> {
         v1::EventClass::ExtInvocationAwaitingApproval => {
             let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
             let until = data_field(event, "expires_at").map(|at| format!(", until {at}")).unwrap_or_default();
-            vec![format!(
-                "waits for a person who may approve it{until}: `toolplane approvals approve {approval}` or `... reject {approval}`"
-            )]
+            let how = advised::command(format_args!("approvals approve {approval}"));
+            vec![format!("waits for a person who may approve it{until}: `{how}` or `... reject {approval}`")]
         }
         v1::EventClass::ExtInvocationNeedsInput => {
             let prompt = data_field(event, "prompt").unwrap_or_default();
-            let how = format!("answer it with `toolplane input {call} JSON` or `... --decline`");
+            let how = advised::command(format_args!("input {call} JSON"));
+            let how = format!("answer it with `{how}` or `... --decline`");
             vec![format!("asks: {prompt}"), how]
         }
         _ => Vec::new(),

@@ -3,6 +3,7 @@
 use toolplane_proto::v1;
 use toolplane_records::provider::ProviderStatus;
 
+use super::super::advised;
 use super::super::failure::Failure;
 use super::super::outcome::CommandOutcome;
 use super::super::output::Output;
@@ -56,7 +57,8 @@ pub(super) fn print(
     ))?;
     let waits = |tool: &v1::DifferentTool| matches!(tool.state(), v1::ReviewState::New | v1::ReviewState::Changed);
     if !dry_run && difference.added.iter().chain(&difference.changed).any(waits) {
-        out.note(&format!("look at those that wait with `toolplane providers review {name}`"))?;
+        let review = advised::command(format_args!("providers review {name}"));
+        out.note(&format!("look at those that wait with `{review}`"))?;
     }
     Ok(CommandOutcome::Done)
 }
