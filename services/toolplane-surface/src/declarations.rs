@@ -1,7 +1,8 @@
 //! Tool files: registrations an operator keeps beside the configuration.
 //!
 //! A file is JSON, or TOML when its name ends in `.toml`. It holds one registration (`declaration`, and as far as there are
-//! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`.
+//! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`. A list may be empty: then the file
+//! declares nothing, at a start and where it is registered.
 
 pub(crate) mod configured;
 pub(crate) mod fault;
@@ -27,6 +28,39 @@ pub struct ToolFile {
     /// Where fields stand that no record has, such as `tools[0].declaration.descripton`. A later version of the standard may have them:
     /// they are no error, and nothing is kept of them.
     pub left_out: Vec<String>,
+    shape: Shape,
+}
+
+impl ToolFile {
+    /// Where in the file a registration stands, by its place among [`registrations`](Self::registrations).
+    pub fn place(&self, index: usize) -> Place {
+        Place { shape: self.shape, index }
+    }
+}
+
+/// Where in a file a registration stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    shape: Shape,
+    index: usize,
+}
+
+impl Place {
+    /// Where something of the registration stands, such as `declaration.name`; nothing is the registration itself, where it is the whole file.
+    pub fn of(self, within: &str) -> String {
+        match (self.shape, within) {
+            (Shape::One, within) => within.to_owned(),
+            (Shape::List, "") => format!("tools[{}]", self.index),
+            (Shape::List, within) => format!("tools[{}].{within}", self.index),
+        }
+    }
+}
+
+/// The registration, by its number in a request, and the part of it that a field of the request is about (`tools[3].declaration.name`); nothing of
+/// other fields.
+pub fn part_of_request(field: &str) -> Option<(usize, &str)> {
+    let (index, within) = field.strip_prefix("tools[")?.split_once(']')?;
+    Some((index.parse().ok()?, within.strip_prefix('.').unwrap_or(within)))
 }
 
 /// The registrations of one file. Returns an error when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
@@ -65,13 +99,12 @@ pub fn parse(bytes: &[u8]) -> Result<ToolFile, String> {
     let (shape, texts) = shaped(bytes)?;
     let (mut registrations, mut left_out) = (Vec::with_capacity(texts.len()), Vec::new());
     for (index, text) in texts.iter().enumerate() {
-        let place = if shape == Shape::One { String::new() } else { format!("tools[{index}].") };
-        let registration = serde_json::from_str(text.get()).map_err(|error| refusal(shape, index, text, &error))?;
-        left_out
-            .extend(left_out::left_out(text.get(), &registration).into_iter().map(|field| format!("{place}{field}")));
+        let place = Place { shape, index };
+        let registration = serde_json::from_str(text.get()).map_err(|error| refusal(place, text, &error))?;
+        left_out.extend(left_out::left_out(text.get(), &registration).into_iter().map(|field| place.of(&field)));
         registrations.push(registration);
     }
-    Ok(ToolFile { registrations, left_out })
+    Ok(ToolFile { registrations, left_out, shape })
 }
 
 /// The same as [`parse`], with each registration as it is written: who reads them one by one loses none to another one that is wrong.
@@ -113,17 +146,16 @@ fn shaped(bytes: &[u8]) -> Result<(Shape, Vec<Box<RawValue>>), String> {
 }
 
 /// What is wrong with a registration: the place of it and, in a list, its name.
-fn refusal(shape: Shape, index: usize, text: &RawValue, error: &serde_json::Error) -> String {
-    let place = fault::place(text.get());
+fn refusal(place: Place, text: &RawValue, error: &serde_json::Error) -> String {
+    let told = place.of(&fault::place(text.get()));
     let error = error.to_string();
-    match (shape, place.as_str()) {
+    match (place.shape, told.as_str()) {
         (Shape::One, "") => error,
-        (Shape::One, place) => format!("`{place}`: {error}"),
-        (Shape::List, place) => {
-            let dot = if place.is_empty() { "" } else { "." };
+        (Shape::One, told) => format!("`{told}`: {error}"),
+        (Shape::List, told) => {
             // Lines are counted from where it begins.
             let error = error.replace(" at line", ", at its line");
-            format!("`tools[{index}]{dot}{place}`{}: {error}", named(text))
+            format!("`{told}`{}: {error}", named(text))
         }
     }
 }
@@ -144,7 +176,7 @@ fn named(text: &RawValue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, read, texts};
+    use super::{parse, part_of_request, read, texts};
 
     const ECHO: &str = r#"{"declaration":{"tool_id":"tool_echo","namespace":"native","name":"echo",
         "description":"says it again","lifecycle":"available","tool_kind":"native_tool",
@@ -163,6 +195,8 @@ mod tests {
         check(ECHO, Ok(1));
         check(&format!("[{ECHO},{ECHO}]"), Ok(2));
         check(&format!(r#" {{"tools":[{ECHO}]}}"#), Ok(1));
+        check(r#"{"tools":[]}"#, Ok(0));
+        check("[]", Ok(0));
         check("{}", Err("neither"));
         check("[{}]", Err("`tools[0]`: missing field `declaration`"));
         check(
@@ -194,6 +228,16 @@ mod tests {
             (listed.registrations.len(), listed.left_out),
             (2, vec!["tools[1].declaration.descripton".to_owned()])
         );
+    }
+
+    #[test]
+    fn a_part_of_a_request_is_told_where_it_stands_in_its_file() {
+        let (one, list) = (parse(ECHO.as_bytes()).unwrap(), parse(format!("[{ECHO},{ECHO}]").as_bytes()).unwrap());
+        assert_eq!(part_of_request("tools[3].declaration.name"), Some((3, "declaration.name")));
+        assert_eq!(part_of_request("tools[12]"), Some((12, "")));
+        assert_eq!([part_of_request("tools"), part_of_request("tools[x].a"), part_of_request("other[1].a")], [None; 3]);
+        assert_eq!((one.place(0).of("declaration.name"), one.place(0).of("")), ("declaration.name".into(), "".into()));
+        assert_eq!((list.place(1).of("a.b"), list.place(1).of("")), ("tools[1].a.b".into(), "tools[1]".into()));
     }
 
     #[test]

@@ -72,9 +72,8 @@ impl SurfaceRole {
     /// - [`SurfaceError::Declarations`] when a tool file cannot be read, its tools are refused, or two contradict each other.
     pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let thesauri = Thesauri::of(&options.synonyms, options.starter_synonyms)?;
-        let tool_files = ToolFiles::read(&options.declarations)?;
         // All that is wrong in any of them is told before anything is registered.
-        tool_files.rehearse()?;
+        let tool_files = ToolFiles::checked(&options.declarations)?;
         let store = backend.measured(Keeper::Surface, backend.store());
         let learning = Learning::new(Arc::clone(&store), options.learning.clone());
         let memory = Memory::new(thesauri, learning.clone());
@@ -190,18 +189,18 @@ pub const PROGRAM: RoleProgram = RoleProgram {
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };
 
-/// Checks what only this role understands in the configuration, without starting anything: the tool files must be there and
-/// readable, and synonyms must be words.
+/// Checks what only this role understands in the configuration, without starting anything: the tool files must be there and hold what can be
+/// registered, and synonyms must be words.
 fn check(config: &Config) -> Result<(), RoleError> {
     Thesauri::of(&SurfaceOptions::from_config(config).synonyms, config.surface.search.starter_synonyms)?;
-    ToolFiles::read(&config.surface.declarations)?;
+    ToolFiles::checked(&config.surface.declarations)?;
     meaning::check(config)?;
     rerank::check(config)?;
     configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 
-/// Registers the configured tools with nothing, as a start does with what is stored; what they hold that no record has.
+/// What the configured tool files hold that no record has.
 fn rehearse(config: &Config) -> Result<Vec<String>, RoleError> {
-    Ok(ToolFiles::read(&config.surface.declarations)?.rehearse()?)
+    Ok(ToolFiles::checked(&config.surface.declarations)?.warnings())
 }

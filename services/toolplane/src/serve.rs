@@ -99,7 +99,7 @@ mod tests {
         let config = Config::load(Some(&file), []).unwrap();
         let rehearsed = |text: &str| {
             std::fs::write(&tools, text).unwrap();
-            (toolplane_surface::PROGRAM.check)(&config).unwrap();
+            (toolplane_surface::PROGRAM.check)(&config).map_err(|error| error.to_string())?;
             (toolplane_surface::PROGRAM.rehearse)(&config).map_err(|error| error.to_string())
         };
         let example = std::fs::read_to_string(deploy("examples/tools/native.echo.json")).unwrap();
@@ -108,7 +108,7 @@ mod tests {
         let warnings = rehearsed(&slip).unwrap();
         assert_eq!(warnings.len(), 1);
         assert!(warnings[0].contains("tools.json: `declaration.descripton`: "), "{warnings:?}");
-        // What can be read, and is refused all the same.
+        // What can be read, and is refused all the same: told with the rest, by the check that every start begins with.
         let refused = rehearsed(&format!("[{example}, {example}]")).unwrap_err();
         assert!(refused.contains("tools.json") && refused.contains("is given twice"), "{refused}");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolplane_catalog::{Catalog, CatalogLimits, Registration};
+use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::vocabulary::ToolLifecycle;
 use toolplane_runtime::status::describe;
@@ -15,47 +16,43 @@ use crate::registry::Registry;
 /// What is said of a field of a tool file that may be misspelled.
 const LEFT_OUT: &str = "no record has this field; nothing is kept of it";
 
-/// Tool files, with what they hold.
+/// Tool files that were checked, with what they hold.
 #[derive(Debug)]
 pub(crate) struct ToolFiles(Vec<(PathBuf, ToolFile)>);
 
+/// What is wrong with files: the place of each among all of them, and why.
+type Faults = Vec<(usize, String)>;
+
 impl ToolFiles {
-    /// Reads them.
+    /// Reads them, and registers their tools with nothing, as a start does with what is stored.
     ///
     /// # Errors
     ///
-    /// [`SurfaceError::Declarations`] with every file that cannot be read, and every one that declares a tool otherwise than one before it:
-    /// each start would register both, one after the other.
-    pub(crate) fn read(files: &[PathBuf]) -> Result<Self, SurfaceError> {
-        let (mut read, mut faults) = (Vec::with_capacity(files.len()), Vec::new());
-        for file in files {
+    /// [`SurfaceError::Declarations`] with all that is wrong, file by file: it cannot be read, declares a tool otherwise than one before it (each start
+    /// would register both, one after the other), or its tools are refused.
+    pub(crate) fn checked(files: &[PathBuf]) -> Result<Self, SurfaceError> {
+        let (mut read, mut faults) = (Vec::with_capacity(files.len()), Faults::new());
+        for (at, file) in files.iter().enumerate() {
             match super::read(file) {
-                Ok(tools) => read.push((file.clone(), tools)),
-                Err(reason) => faults.push((file.clone(), reason)),
+                Ok(tools) => read.push((at, tools)),
+                Err(reason) => faults.push((at, reason)),
             }
         }
-        faults.extend(told_differently(&read));
-        if faults.is_empty() { Ok(Self(read)) } else { Err(SurfaceError::Declarations { faults }) }
+        faults.extend(told_differently(files, &read));
+        faults.extend(refused(&read));
+        if faults.is_empty() {
+            return Ok(Self(files.iter().cloned().zip(read.into_iter().map(|(_, tools)| tools)).collect()));
+        }
+        faults.sort_by_key(|(at, _)| *at);
+        Err(SurfaceError::Declarations {
+            faults: faults.into_iter().map(|(at, why)| (files[at].clone(), why)).collect(),
+        })
     }
 
-    /// Registers the tools with nothing, as a start does with what is stored; what the files hold that no record has.
-    ///
-    /// # Errors
-    ///
-    /// [`SurfaceError::Declarations`] with every file whose tools are refused.
-    pub(crate) fn rehearse(&self) -> Result<Vec<String>, SurfaceError> {
-        let mut catalog = Catalog::new(CatalogLimits::default());
-        let (mut warnings, mut faults) = (Vec::new(), Vec::new());
-        for (file, ToolFile { registrations, left_out }) in &self.0 {
-            warnings.extend(left_out.iter().map(|field| format!("{}: `{field}`: {LEFT_OUT}", file.display())));
-            match catalog.plan_register(registrations) {
-                Ok(planned) => planned.into_iter().for_each(|change| catalog.apply(change)),
-                Err(violations) => {
-                    faults.push((file.clone(), describe(&(&of_violations(violations)).into()).to_string()))
-                }
-            }
-        }
-        if faults.is_empty() { Ok(warnings) } else { Err(SurfaceError::Declarations { faults }) }
+    /// What the files hold that no record has.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let each = self.0.iter().flat_map(|(file, tools)| tools.left_out.iter().map(move |field| (file, field)));
+        each.map(|(file, field)| format!("{}: `{field}`: {LEFT_OUT}", file.display())).collect()
     }
 
     /// Registers the tools. What was retired meanwhile stays retired, and what no record takes is said in the log.
@@ -65,7 +62,7 @@ impl ToolFiles {
     /// [`SurfaceError::Declarations`] with the first file whose tools are refused.
     pub(crate) async fn register(self, registry: &Registry) -> Result<(), SurfaceError> {
         let tenant = TenantId::unauthenticated();
-        for (file, ToolFile { mut registrations, left_out }) in self.0 {
+        for (file, ToolFile { mut registrations, left_out, .. }) in self.0 {
             for field in left_out {
                 tracing::warn!(field, file = %file.display(), "{LEFT_OUT}");
             }
@@ -94,23 +91,42 @@ fn is_retired(registry: &Registry, tenant: &TenantId, id: &ToolId) -> bool {
 }
 
 /// The files that declare a tool otherwise than one before them, with the first such tool of each.
-fn told_differently(files: &[(PathBuf, ToolFile)]) -> Vec<(PathBuf, String)> {
+fn told_differently(files: &[PathBuf], read: &[(usize, ToolFile)]) -> Faults {
     let mut declared: BTreeMap<&ToolId, (usize, &Registration)> = BTreeMap::new();
-    let mut faults = Vec::new();
-    for (at, (file, tools)) in files.iter().enumerate() {
+    let mut faults = Faults::new();
+    for (at, tools) in read {
         let mut differs = None;
         for tool in &tools.registrations {
             let id = &tool.declaration.tool_id;
-            let (first, other) = *declared.entry(id).or_insert((at, tool));
+            let (first, other) = *declared.entry(id).or_insert((*at, tool));
             // The same id twice in one file is refused with the rest of what is wrong in it.
-            if first != at && other != tool {
+            if first != *at && other != tool {
                 differs.get_or_insert((id, first));
             }
         }
         if let Some((id, first)) = differs {
-            let other = files[first].0.display();
-            faults
-                .push((file.clone(), format!("declares `{id}` otherwise than `{other}` does: leave one of them out")));
+            let other = files[first].display();
+            faults.push((*at, format!("declares `{id}` otherwise than `{other}` does: leave one of them out")));
+        }
+    }
+    faults
+}
+
+/// The files whose tools are refused, one after the other.
+fn refused(read: &[(usize, ToolFile)]) -> Faults {
+    let mut catalog = Catalog::new(CatalogLimits::default());
+    let mut faults = Faults::new();
+    for (at, tools) in read {
+        match catalog.plan_register(&tools.registrations) {
+            Ok(planned) => planned.into_iter().for_each(|change| catalog.apply(change)),
+            Err(violations) => {
+                let in_file = violations.into_iter().map(|wrong| match super::part_of_request(&wrong.field) {
+                    Some((index, part)) => FieldViolation { field: tools.place(index).of(part), ..wrong },
+                    None => wrong,
+                });
+                let refused = of_violations(in_file.collect());
+                faults.push((*at, describe(&(&refused).into()).to_string()));
+            }
         }
     }
     faults
@@ -141,7 +157,7 @@ mod tests {
                     file
                 })
                 .collect();
-            ToolFiles::read(&files).map(|files| files.0.len()).map_err(|error| match error {
+            ToolFiles::checked(&files).map(|files| files.0.len()).map_err(|error| match error {
                 SurfaceError::Declarations { faults } => faults
                     .into_iter()
                     .map(|(file, reason)| format!("{} {reason}", file.file_name().unwrap().display()))
@@ -151,12 +167,19 @@ mod tests {
         };
         let (one, other, another) = (tool("x", "this"), tool("x", "that"), tool("y", "this"));
         assert_eq!(read(&[&one, &another, &one]), Ok(3), "the same twice is no contradiction");
-        let faults = read(&["{", &one, "[1]", &another, &other]).unwrap_err();
-        assert_eq!(faults.len(), 3, "{faults:?}");
-        assert!(faults[0].starts_with("0.json ") && faults[1].starts_with("2.json "), "{faults:?}");
-        assert!(
-            faults[2].starts_with("4.json declares `x` otherwise than `") && faults[2].contains("1.json`"),
-            "{faults:?}"
-        );
+        assert_eq!(read(&[&one, r#"{"tools":[]}"#]), Ok(2), "a list may be empty");
+        let nameless = tool("z", " ");
+        let (listed, wrong) = (format!("[{another}, {nameless}]"), nameless.as_str());
+        let faults = read(&["{", &one, "[1]", &listed, &another, &other, wrong]).unwrap_err();
+        let begins = [
+            "0.json ",
+            "2.json `tools[0]`",
+            "3.json `tools[1].declaration.description` ",
+            "5.json declares `x` otherwise than `",
+            "6.json `declaration.description` ",
+        ];
+        assert_eq!(faults.len(), begins.len(), "{faults:?}");
+        assert!(faults.iter().zip(begins).all(|(fault, begin)| fault.starts_with(begin)), "{faults:?}");
+        assert!(faults[3].contains("1.json`"), "{faults:?}");
     }
 }

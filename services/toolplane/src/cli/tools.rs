@@ -6,17 +6,17 @@ use clap::Subcommand;
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::get_tool_request::Tool;
-use toolplane_surface::declarations;
 
+use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, payload_text, readable};
 use super::spelled::word;
 use super::surface::shaped;
-use super::workers;
 
 mod lint;
+mod register;
 
 /// What can be done with tools.
 #[derive(Debug, Subcommand)]
@@ -88,7 +88,7 @@ pub(crate) async fn run(
         ToolsCommand::Cards(args) => shaped::cards(args, connection, out).await,
         ToolsCommand::ForgetUse { names, .. } => forget_use(names, connection, out).await,
         ToolsCommand::Lint(args) => lint::run(args, connection, out).await,
-        ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
+        ToolsCommand::Register { files, check } => register::run(&files, check, connection, out).await,
         ToolsCommand::Retire { name, reason } => retire(name, reason, connection, out).await,
     }
 }
@@ -141,7 +141,7 @@ async fn list(
         request.page_token = page.next_page_token;
     }
     if !out.json() {
-        out.table(&table, "no tools yet; declare some with `toolplane tools register FILE...`")?;
+        out.table(&table, &advised::in_text("no tools yet; declare some with `toolplane tools register FILE...`"))?;
     }
     Ok(CommandOutcome::Done)
 }
@@ -200,60 +200,6 @@ pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output
         out.block(&readable(&json))?;
     }
     out.point_out(&format!("{} {} {}", declaration.name, declaration.title, declaration.description))?;
-    Ok(CommandOutcome::Done)
-}
-
-async fn register(
-    files: &[PathBuf],
-    check: bool,
-    connection: &Connection,
-    out: &mut Output,
-) -> Result<CommandOutcome, Failure> {
-    let (mut names, mut pools) = (Vec::new(), Vec::new());
-    let (mut tools, mut faults) = (Vec::new(), Vec::new());
-    for file in files {
-        let read = match declarations::read(file) {
-            Ok(read) => read,
-            Err(rule) => {
-                faults.push(format!("`{}`: {rule}", file.display()));
-                continue;
-            }
-        };
-        for place in &read.left_out {
-            out.note(&format!("`{}`: `{place}` is no field that is known here, and is left out", file.display()))?;
-        }
-        for registration in read.registrations {
-            names.push(registration.declaration.full_name());
-            let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());
-            pools.push(binding.map(|binding| binding.pool().into_owned()));
-            tools.push(declarations::message(&registration));
-        }
-    }
-    if !faults.is_empty() {
-        return Err(Failure::Local(faults.join("; ")));
-    }
-    let request = v1::RegisterToolsRequest { tools, validate_only: check };
-    let answer = connection.surfaces().register_tools(request).await?.into_inner();
-    for (name, tool) in names.iter().zip(answer.tools) {
-        let outcome = word(tool.outcome().as_str_name(), "REGISTRATION_OUTCOME_");
-        if out.json() {
-            out.serialized(&json!({
-                "tool_id": tool.tool_id, "digest": tool.digest, "revision": tool.revision, "outcome": outcome,
-            }))?;
-        } else {
-            let would = if check { "would be " } else { "" };
-            out.line(format!("{name}  {would}{outcome}  ({}, revision {})", tool.tool_id, tool.revision))?;
-            out.point_out(name)?;
-        }
-    }
-    if !check {
-        for (name, pool) in workers::unserved(names.iter().zip(&pools), connection).await {
-            out.note(&format!(
-                "no connected worker serves `{name}` ({pool}): its calls wait up to a minute for one, and then end as \
-                 `capability_gap`"
-            ))?;
-        }
-    }
     Ok(CommandOutcome::Done)
 }
 
