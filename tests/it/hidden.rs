@@ -179,6 +179,25 @@ async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
     };
     let warned = clients.surfaces().create_surface(choice).await.unwrap().into_inner().warnings;
     assert_eq!(warned.iter().map(|warning| &*warning.field).collect::<Vec<_>>(), ["default_tool_choice"]);
+    // Who asks for it by name is told at once, and so is who wants it exported.
+    let named = v1::CreateSurfaceRequest {
+        tool_refs: vec!["kept.shut".to_owned()],
+        load: vec!["kept.open".to_owned(), "kept.shut".to_owned()],
+        ..Default::default()
+    };
+    let warned = clients.surfaces().create_surface(named).await.unwrap().into_inner().warnings;
+    let warned: Vec<(&str, &str)> = warned.iter().map(|one| (&*one.field, &*one.message)).collect();
+    let told = format!("`kept.shut` {why}");
+    assert_eq!(warned, [("tool_refs[0]", told.as_str()), ("load[1]", told.as_str())]);
+    let export = v1::ExportSurfaceRequest {
+        surface_id: surface_id.clone(),
+        shape: "mcp".to_owned(),
+        names: vec!["kept.shut".to_owned()],
+        ..Default::default()
+    };
+    let [left] =
+        <[_; 1]>::try_from(clients.surfaces().export_surface(export).await.unwrap().into_inner().left_out).unwrap();
+    assert_eq!((left.reason, left.message), ("hidden".to_owned(), why.clone()));
 
     let revoked = v1::RevokeRuleRequest { rule_id: rule, ..Default::default() };
     clients.permissions().revoke_rule(revoked).await.unwrap();

@@ -314,8 +314,8 @@ export interface Export {
   readonly tools: Record<string, unknown>[];
   /** What became of each, in the same order. */
   readonly details: readonly ExportedTool[];
-  /** Tools that are not in it, and why. */
-  readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
+  /** Tools that are not in it, and why; `message` is what hides one, where something does. */
+  readonly leftOut: readonly { readonly name: string; readonly reason: string; readonly message: string }[];
 }
 
 /** What a model called: a tool with the arguments as they go to it, or why it is none. */
@@ -350,7 +350,7 @@ export async function exportTools(
   { names = [], strict = false, maxTokens = 0 }: ExportOptions,
 ): Promise<Export> {
   const tools: Record<string, unknown>[] = [];
-  const [details, leftOut]: [ExportedTool[], { name: string; reason: string }[]] = [[], []];
+  const [details, leftOut]: [ExportedTool[], { name: string; reason: string; message: string }[]] = [[], []];
   for (let pageToken = ""; ; ) {
     const request = { surfaceId, shape, strict, names: [...names], maxTokens: BigInt(maxTokens), pageSize: 1000, pageToken };
     const page = await ask(connection, connection.surfaces, (client) => client.exportSurface, request, soon());
@@ -361,7 +361,7 @@ export async function exportTools(
       else tools.push(one);
     }
     details.push(...page.tools);
-    leftOut.push(...page.leftOut.map(({ name, reason }) => ({ name, reason })));
+    leftOut.push(...page.leftOut.map(({ name, reason, message }) => ({ name, reason, message })));
     pageToken = page.nextPageToken;
     if (pageToken === "") return { tools, details, leftOut };
   }

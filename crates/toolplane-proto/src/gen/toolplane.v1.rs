@@ -16004,6 +16004,9 @@ pub struct LeftOutTool {
     /// `budget`, `deferred`, `changed`, `hidden` or `unknown`; open vocabulary.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
+    /// What hides it, for people, such as `is denied by the rule ...`; empty where the reason says all.
+    #[prost(string, tag = "4")]
+    pub message: ::prost::alloc::string::String,
 }
 /// Asks which tools a model called.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -156,7 +156,7 @@ class Export:
     """Tools as a vendor takes them, and what was lost of each.
 
     `tools` is the list to hand to the vendor; `details` has `alias`, `tool_id`, `name`, `digest`, `strict`, `losses` and `tokens` of each,
-    `left_out` the `name` and `reason` of those that are not in it.
+    `left_out` the `name` and `reason` of those that are not in it, and in `message` what hides them, where something does.
     """
 
     tools: list[dict[str, Any]]

@@ -258,12 +258,18 @@ fn told(entry: &CatalogEntry, exported: &Exported) -> v1::ExportedTool {
 }
 
 fn left(tool: &LeftOut) -> v1::LeftOutTool {
-    v1::LeftOutTool { tool_id: field::text(&tool.tool_id), name: tool.name.clone(), reason: tool.why.to_owned() }
+    v1::LeftOutTool {
+        tool_id: field::text(&tool.tool_id),
+        name: tool.name.clone(),
+        reason: tool.why.to_owned(),
+        message: tool.message.clone(),
+    }
 }
 
 fn beyond(entry: &CatalogEntry) -> v1::LeftOutTool {
     let name = entry.tool.full_name().to_owned();
-    v1::LeftOutTool { tool_id: entry.tool_id().to_string(), name, reason: "budget".to_owned() }
+    let (tool_id, reason) = (entry.tool_id().to_string(), "budget".to_owned());
+    v1::LeftOutTool { tool_id, name, reason, message: String::new() }
 }
 
 #[cfg(test)]

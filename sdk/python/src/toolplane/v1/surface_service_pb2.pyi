@@ -742,14 +742,16 @@ class SchemaLoss(_message.Message):
     def __init__(self, pointer: _Optional[str] = ..., rule: _Optional[str] = ..., done: _Optional[str] = ..., note: _Optional[str] = ...) -> None: ...
 
 class LeftOutTool(_message.Message):
-    __slots__ = ("tool_id", "name", "reason")
+    __slots__ = ("tool_id", "name", "reason", "message")
     TOOL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
     tool_id: str
     name: str
     reason: str
-    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    message: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class MapCallsRequest(_message.Message):
     __slots__ = ("surface_id", "said", "strict", "known_digests")

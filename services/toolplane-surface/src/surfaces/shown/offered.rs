@@ -33,15 +33,45 @@ pub(crate) struct LeftOut {
     pub(crate) tool_id: Option<ToolId>,
     pub(crate) name: String,
     pub(crate) why: &'static str,
+    /// What hides it, in words, where something does.
+    pub(crate) message: String,
 }
 
 /// Where a tool is in a surface.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Place<'s> {
     Loaded,
     Changed,
     Deferred,
-    Hidden,
+    /// For this reason.
+    Hidden(&'s str),
+}
+
+/// A tool that is wanted.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    name: String,
+    /// None where the name leads to no tool.
+    tool_id: Option<ToolId>,
+    /// What the surface says of one that is in none of its lists.
+    message: String,
+}
+
+impl Wanted {
+    fn tool(name: &str, tool_id: &ToolId) -> Self {
+        Self { name: name.to_owned(), tool_id: Some(tool_id.clone()), message: String::new() }
+    }
+
+    /// What a name means.
+    fn named(name: &str, resolution: Resolution<'_>) -> Self {
+        let (tool_id, message) = match resolution {
+            Resolution::Callable(entry) | Resolution::Changed(entry, _) => (Some(entry.tool_id().clone()), None),
+            Resolution::NotLoaded(tool) => (Some(tool.tool_id), None),
+            Resolution::Blocked(tool) | Resolution::Excluded(tool) => (Some(tool.tool_id), Some(tool.message)),
+            Resolution::Unknown => (None, None),
+        };
+        Self { name: name.to_owned(), tool_id, message: message.unwrap_or_default() }
+    }
 }
 
 impl Showing {
@@ -55,9 +85,9 @@ impl Showing {
     ) -> Result<Offered, ApiError> {
         let view = self.surfaces.held(tenant, id).await?.view();
         let surface = self.surface_now(tenant, id).await?;
-        let mut places: HashMap<&ToolId, Place> = HashMap::new();
+        let mut places: HashMap<&ToolId, Place<'_>> = HashMap::new();
         let hidden = surface.blocked_tools.iter().chain(&surface.excluded_tools);
-        places.extend(hidden.map(|tool| (&tool.tool_id, Place::Hidden)));
+        places.extend(hidden.map(|tool| (&tool.tool_id, Place::Hidden(&tool.message))));
         places.extend(surface.deferred_tools.iter().map(|tool| (&tool.tool_id, Place::Deferred)));
         places.extend(surface.loaded_tools.iter().map(|tool| match tool.changed {
             None => (&tool.tool_id, Place::Loaded),
@@ -65,28 +95,19 @@ impl Showing {
         }));
         let owner = self.registry.tenant(tenant);
         let catalog = owner.catalog.read();
-        let mut wanted: Vec<(String, Option<ToolId>)> = match names {
-            [] => surface.loaded_tools.iter().map(|tool| (tool.name.clone(), Some(tool.tool_id.clone()))).collect(),
-            names => {
-                let named = |name: &String| match resolve(view.indexed(), &catalog, name, None) {
-                    Resolution::Callable(entry) | Resolution::Changed(entry, _) => Some(entry.tool_id().clone()),
-                    Resolution::NotLoaded(tool) => Some(tool.tool_id),
-                    Resolution::Blocked(tool) | Resolution::Excluded(tool) => Some(tool.tool_id),
-                    Resolution::Unknown => None,
-                };
-                names.iter().map(|name| (name.clone(), named(name))).collect()
-            }
-        };
+        let named = |name: &String| Wanted::named(name, resolve(view.indexed(), &catalog, name, None));
+        let mut wanted: Vec<Wanted> = names.iter().map(named).collect();
         if names.is_empty() {
-            wanted.extend(surface.deferred_tools.iter().map(|tool| (tool.name.clone(), Some(tool.tool_id.clone()))));
+            wanted.extend(surface.loaded_tools.iter().map(|tool| Wanted::tool(&tool.name, &tool.tool_id)));
+            wanted.extend(surface.deferred_tools.iter().map(|tool| Wanted::tool(&tool.name, &tool.tool_id)));
             wanted.sort();
         }
         let mut seen = BTreeSet::new();
         let mut offered = Offered { tools: Vec::new(), left_out: Vec::new(), revision: surface.revision };
-        for (name, tool_id) in wanted {
+        for Wanted { name, tool_id, message } in wanted {
             let found =
                 tool_id.as_ref().and_then(|id| catalog.get(id)).map(|entry| (entry, places.get(entry.tool_id())));
-            let why = match found {
+            let (why, message) = match found {
                 Some((entry, _)) if !seen.insert(entry.tool_id().clone()) => continue,
                 Some((entry, Some(place @ (Place::Loaded | Place::Deferred))))
                     if with_deferred || *place == Place::Loaded =>
@@ -94,13 +115,14 @@ impl Showing {
                     offered.tools.push(OfferedTool { entry: entry.clone(), deferred: *place == Place::Deferred });
                     continue;
                 }
-                Some((_, Some(Place::Deferred))) => "deferred",
-                Some((_, Some(Place::Changed))) => "changed",
-                Some(_) => "hidden",
-                None => "unknown",
+                Some((_, Some(Place::Deferred))) => ("deferred", String::new()),
+                Some((_, Some(Place::Changed))) => ("changed", String::new()),
+                Some((_, Some(Place::Hidden(why)))) => ("hidden", (*why).to_owned()),
+                Some(_) => ("hidden", message),
+                None => ("unknown", String::new()),
             };
             let name = found.map_or(name, |(entry, _)| entry.tool.full_name().to_owned());
-            offered.left_out.push(LeftOut { tool_id, name, why });
+            offered.left_out.push(LeftOut { tool_id, name, why, message });
         }
         Ok(offered)
     }

@@ -119,9 +119,15 @@ pub(crate) async fn export(
         false => out.value(&together(&pages).ok_or_else(|| Failure::Answer("the tools are no list".to_owned()))?)?,
     }
     for tool in left_out {
-        out.note(&format!("left out: {} ({})", tool.name, tool.reason))?;
+        out.note(&why_left_out(&tool))?;
     }
     Ok(CommandOutcome::Done)
+}
+
+/// That a tool is left out, with why.
+fn why_left_out(tool: &v1::LeftOutTool) -> String {
+    let why = if tool.message.is_empty() { String::new() } else { format!(": {}", tool.message) };
+    format!("left out: {} ({}{why})", tool.name, tool.reason)
 }
 
 /// The arrays of several pages as one. Of Gemini there is one element, which holds all tools.
@@ -271,7 +277,22 @@ pub(crate) async fn cards(
 
 #[cfg(test)]
 mod tests {
-    use super::together;
+    use toolplane_proto::v1;
+
+    use super::{together, why_left_out};
+
+    #[test]
+    fn a_tool_that_is_left_out_is_told_with_what_hides_it() {
+        let tool = |reason: &str, message: &str| v1::LeftOutTool {
+            name: "files.write".to_owned(),
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            ..Default::default()
+        };
+        assert_eq!(why_left_out(&tool("deferred", "")), "left out: files.write (deferred)");
+        let denied = "is denied by the rule `r`, whatever the call";
+        assert_eq!(why_left_out(&tool("hidden", denied)), format!("left out: files.write (hidden: {denied})"));
+    }
 
     #[test]
     fn pages_become_one_list() {

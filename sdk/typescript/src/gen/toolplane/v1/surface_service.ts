@@ -899,6 +899,8 @@ export interface LeftOutTool {
   name: string;
   /** `budget`, `deferred`, `changed`, `hidden` or `unknown`; open vocabulary. */
   reason: string;
+  /** What hides it, for people, such as `is denied by the rule ...`; empty where the reason says all. */
+  message: string;
 }
 
 /** Asks which tools a model called. */
@@ -6269,7 +6271,7 @@ export const SchemaLoss: MessageFns<SchemaLoss> = {
 };
 
 function createBaseLeftOutTool(): LeftOutTool {
-  return { toolId: "", name: "", reason: "" };
+  return { toolId: "", name: "", reason: "", message: "" };
 }
 
 export const LeftOutTool: MessageFns<LeftOutTool> = {
@@ -6282,6 +6284,9 @@ export const LeftOutTool: MessageFns<LeftOutTool> = {
     }
     if (message.reason !== "") {
       writer.uint32(26).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
     }
     return writer;
   },
@@ -6323,6 +6328,14 @@ export const LeftOutTool: MessageFns<LeftOutTool> = {
             message.reason = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6343,6 +6356,7 @@ export const LeftOutTool: MessageFns<LeftOutTool> = {
     message.toolId = object.toolId ?? "";
     message.name = object.name ?? "";
     message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
     return message;
   },
 };
