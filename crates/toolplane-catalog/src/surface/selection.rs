@@ -12,7 +12,7 @@ use super::indexed::IndexedSurface;
 use super::lineage::Leaves;
 use super::request::within;
 use super::resolve::Availability;
-use super::tools::Shut;
+use super::shut::Shut;
 use crate::catalog::{Catalog, Group, Lookup};
 use crate::filter::{Criteria, FilterKind, plain};
 use crate::traits::Traits;
