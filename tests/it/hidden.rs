@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
-use toolplane_testkit::clients::payload;
+use toolplane_testkit::clients::{Clients, payload};
 use toolplane_testkit::{Cluster, Options, tools};
 use toolplane_wait::eventually;
 
@@ -104,6 +104,28 @@ async fn every_reason_to_hide_a_tool_is_told_and_a_call_of_it_says_the_same() {
     }
 }
 
+/// Who asks for the denied tool by name is told why at once, and so is who wants it exported.
+async fn check_told_by_name(clients: &Clients, surface_id: &str, why: &str) {
+    let named = v1::CreateSurfaceRequest {
+        tool_refs: vec!["kept.shut".to_owned()],
+        load: vec!["kept.open".to_owned(), "kept.shut".to_owned()],
+        ..Default::default()
+    };
+    let warned = clients.surfaces().create_surface(named).await.unwrap().into_inner().warnings;
+    let warned: Vec<(&str, &str)> = warned.iter().map(|one| (&*one.field, &*one.message)).collect();
+    let told = format!("`kept.shut` {why}");
+    assert_eq!(warned, [("tool_refs[0]", told.as_str()), ("load[1]", told.as_str())]);
+    let export = v1::ExportSurfaceRequest {
+        surface_id: surface_id.to_owned(),
+        shape: "mcp".to_owned(),
+        names: vec!["kept.shut".to_owned()],
+        ..Default::default()
+    };
+    let [left] =
+        <[_; 1]>::try_from(clients.surfaces().export_surface(export).await.unwrap().into_inner().left_out).unwrap();
+    assert_eq!((left.reason, left.message), ("hidden".to_owned(), why.to_owned()));
+}
+
 /// What the rules deny whatever the call is not shown as something to be called, and comes back with the rule.
 #[tokio::test]
 async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
@@ -179,25 +201,7 @@ async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
     };
     let warned = clients.surfaces().create_surface(choice).await.unwrap().into_inner().warnings;
     assert_eq!(warned.iter().map(|warning| &*warning.field).collect::<Vec<_>>(), ["default_tool_choice"]);
-    // Who asks for it by name is told at once, and so is who wants it exported.
-    let named = v1::CreateSurfaceRequest {
-        tool_refs: vec!["kept.shut".to_owned()],
-        load: vec!["kept.open".to_owned(), "kept.shut".to_owned()],
-        ..Default::default()
-    };
-    let warned = clients.surfaces().create_surface(named).await.unwrap().into_inner().warnings;
-    let warned: Vec<(&str, &str)> = warned.iter().map(|one| (&*one.field, &*one.message)).collect();
-    let told = format!("`kept.shut` {why}");
-    assert_eq!(warned, [("tool_refs[0]", told.as_str()), ("load[1]", told.as_str())]);
-    let export = v1::ExportSurfaceRequest {
-        surface_id: surface_id.clone(),
-        shape: "mcp".to_owned(),
-        names: vec!["kept.shut".to_owned()],
-        ..Default::default()
-    };
-    let [left] =
-        <[_; 1]>::try_from(clients.surfaces().export_surface(export).await.unwrap().into_inner().left_out).unwrap();
-    assert_eq!((left.reason, left.message), ("hidden".to_owned(), why.clone()));
+    check_told_by_name(clients, &surface_id, &why).await;
 
     let revoked = v1::RevokeRuleRequest { rule_id: rule, ..Default::default() };
     clients.permissions().revoke_rule(revoked).await.unwrap();
@@ -291,6 +295,53 @@ async fn whoever_follows_a_surface_hears_what_the_rules_deny_and_allow_again() {
     assert_eq!(next(&mut stream).await, (false, vec![], String::new()));
     let (anew, changes, moment) = next(&mut stream).await;
     assert_eq!((anew, changes.len(), moment), (true, 4, allowed));
+}
+
+/// A process that has just begun shows nothing that is denied, and whoever follows on is told nothing.
+#[tokio::test]
+async fn a_start_knows_what_is_denied_before_it_shows_anything() {
+    let mut cluster = Cluster::start(Options::new(OPEN)).await.unwrap();
+    register(cluster.clients(), vec![tool("open", |_| {}), tool("shut", |_| {})]).await;
+    let denial = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "kept.s*".to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
+    cluster.clients().permissions().add_rules(rules).await.unwrap();
+    let look = async |clients: &Clients| {
+        let request = v1::ListSurfaceToolsRequest { page_size: 100, ..Default::default() };
+        let told = clients.surfaces().list_surface_tools(request).await?.into_inner();
+        let blocked = |tool: &v1::SurfaceTool| matches!(tool.tool, Some(v1::surface_tool::Tool::Blocked(_)));
+        Ok::<_, tonic::Status>((told.tools.iter().filter(|tool| blocked(tool)).count(), told.moment))
+    };
+    let before = eventually("the rule is known to surfaces", PATIENCE, async || {
+        look(cluster.clients()).await.ok().filter(|(blocked, _)| *blocked == 1)
+    })
+    .await;
+    cluster.stop().await.unwrap();
+    cluster.launch().unwrap();
+    let clients = cluster.clients();
+    let first = eventually("the process answers", PATIENCE, async || look(clients).await.ok()).await;
+    assert_eq!(first, before, "the first answer there is");
+    let request = v1::WatchSurfaceRequest { from_moment: before.1.clone(), ..Default::default() };
+    let mut stream = clients.surfaces().watch_surface(request).await.unwrap().into_inner();
+    assert_eq!(stream.message().await.unwrap().unwrap().moment, before.1);
+    // A stream that is cut off by a stop is no stream that has ended.
+    let stopped = async {
+        loop {
+            match stream.message().await {
+                Ok(Some(message)) => assert_eq!((message.anew, message.changes.len()), (false, 0)),
+                Ok(None) => panic!("it ends as if the surface were gone"),
+                Err(status) => return status,
+            }
+        }
+    };
+    let mut stopping = cluster;
+    let (status, ended) = tokio::join!(stopped, async move { stopping.stop().await });
+    ended.unwrap();
+    assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "this server is stopping"));
 }
 
 /// The logs of a tool and of a surface tell what happened to them.

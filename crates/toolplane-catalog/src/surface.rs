@@ -42,7 +42,7 @@ pub(crate) use record::deferred_ref;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
 pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
-pub use scope::{OutOfScope, ScopeFacts, ScopeRules, broken_ref};
+pub use scope::{OutOfScope, ScopeFacts, ScopeRules, broken_ref, slipped_refs};
 pub use selection::{AskedFor, Selection, Unmatched, not_shown, unmatched};
 pub use shut::{Shut, ShutChange, ShutThen};
 pub use tools::{List, NoPosition, Position, SurfaceCounts, SurfaceTool, filled};

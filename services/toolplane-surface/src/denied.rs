@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::{Catalog, Registration};
 use toolplane_matching::fit::Fit;
@@ -26,6 +27,10 @@ use crate::registry::Tenants;
 
 /// How long after a break the rules are followed again.
 const REOPEN: Duration = Duration::from_secs(1);
+/// The same right after a start, where the service may not be there yet; twice as long each time.
+const SOON: Duration = Duration::from_millis(50);
+/// How long what is shown waits, after a start, for the first word of which tools are denied. Without it nothing is hidden.
+const FIRST_WORD: Duration = Duration::from_secs(3);
 
 /// Tools that are denied.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +47,8 @@ pub(crate) struct Denials {
     known: Arc<RwLock<Arc<[Denial]>>>,
     /// Changes whenever all tools were judged by other rules.
     judged: Arc<watch::Sender<()>>,
+    /// Until when the first word is waited for; nothing once it came, and where nobody says any.
+    awaited: Arc<watch::Sender<Option<Instant>>>,
 }
 
 /// One of them.
@@ -87,6 +94,14 @@ impl Denials {
         let is_new = *known != new;
         *known = new;
         is_new
+    }
+
+    /// Waits, shortly after a start, until it is known what is denied.
+    pub(crate) async fn settled(&self) {
+        let Some(until) = *self.awaited.borrow() else { return };
+        let mut awaited = self.awaited.subscribe();
+        // Where none comes, all is shown, and denied when it is called.
+        _ = tokio::time::timeout_at(until, awaited.wait_for(Option::is_none)).await;
     }
 
     /// Changes whenever all tools were judged by other rules.
@@ -158,18 +173,24 @@ impl Denied {
         Some(ToolError { side_effects: Some("none".to_owned()), ..error })
     }
 
-    /// Follows which tools nobody may call until `stop`, over every break. What was known goes on to be.
-    pub(crate) async fn follow(self, permission: Peer, stop: CancellationToken) {
+    /// Follows which tools nobody may call until `stop`, over every break. What was known goes on to be; until the first word came, what is
+    /// shown waits for it, as soon as this is called.
+    pub(crate) fn follow(self, permission: Peer, stop: CancellationToken) -> impl Future<Output = ()> + Send {
+        self.tenants.denials().awaited.send_replace(Some(Instant::now() + FIRST_WORD));
         let client = PermissionServiceClient::new(permission);
-        let follow = async {
-            loop {
-                if let Err(status) = self.hear(client.clone()).await {
-                    tracing::debug!(code = ?status.code(), "the stream of denied tools broke; opening it again");
+        async move {
+            let follow = async {
+                let mut reopen = SOON;
+                loop {
+                    if let Err(status) = self.hear(client.clone()).await {
+                        tracing::debug!(code = ?status.code(), "the stream of denied tools broke; opening it again");
+                    }
+                    tokio::time::sleep(reopen).await;
+                    reopen = (reopen * 2).min(REOPEN);
                 }
-                tokio::time::sleep(REOPEN).await;
-            }
-        };
-        stop.run_until_cancelled(follow).await;
+            };
+            stop.run_until_cancelled(follow).await;
+        }
     }
 
     async fn hear(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
@@ -183,9 +204,14 @@ impl Denied {
 
     /// Takes in which tools nobody may call.
     async fn know(&self, told: Vec<v1::DeniedTools>) {
-        if !self.tenants.denials().know(told) {
-            return;
+        if self.tenants.denials().know(told) {
+            self.judge().await;
         }
+        self.tenants.denials().awaited.send_if_modified(|awaited| awaited.take().is_some());
+    }
+
+    /// Judges all tools by the rules that are known now.
+    async fn judge(&self) {
         let tenants = self.tenants.clone();
         // All tools are gone through, away from the threads that serve calls.
         let looked = tokio::task::spawn_blocking(move || {

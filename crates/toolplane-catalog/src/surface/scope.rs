@@ -3,10 +3,13 @@
 //! All of it is judged from the surface and from what is said of the call; nothing is looked up. What a caller says of its session, task and so on is
 //! taken as it is said: a scope keeps contexts apart, and permissions are for rules.
 
+use std::collections::BTreeMap;
+
 use toolplane_records::short_text;
 use toolplane_records::vocabulary::SurfaceScope;
 
 use super::choosing::ChoosingFault;
+use super::selection::{Unmatched, similar};
 
 /// What a surface may be for, as its `runtime_refs` name it (`session:ID`). Another word before a colon means nothing here.
 const FORMS: [&str; 6] = [SESSION, "task", "turn", "request", "workspace", AGENT];
@@ -76,6 +79,10 @@ impl ScopeRules {
     pub fn read(scope: SurfaceScope, runtime_refs: &[String], role: &str) -> Result<Self, ChoosingFault> {
         let known = forms(scope);
         for (index, text) in runtime_refs.iter().enumerate() {
+            if text.trim().is_empty() {
+                let (field, rule) = (format!("runtime_refs[{index}]"), "must not be empty".to_owned());
+                return Err(ChoosingFault { field, rule });
+            }
             if let Some(rule) = broken_ref(text) {
                 return Err(ChoosingFault { field: format!("runtime_refs[{index}]"), rule });
             }
@@ -240,6 +247,25 @@ impl OutOfScope {
             (false, form) => format!("`runtime_refs`, as `{form}:ID`"),
         }
     }
+}
+
+/// Refs that look as if calls were to be held to them, and are free text: a slip in the word before the colon, or no colon.
+pub fn slipped_refs(scope: SurfaceScope, runtime_refs: &[String]) -> Vec<Unmatched> {
+    let known: BTreeMap<String, &str> = forms(scope).iter().map(|form| ((*form).to_owned(), *form)).collect();
+    let slipped = runtime_refs.iter().enumerate().filter_map(|(index, text)| {
+        if form_of(text).is_some() {
+            return None;
+        }
+        let said = text.split(':').next().unwrap_or_default().trim().to_lowercase();
+        let meant = match known.get(&said) {
+            Some(form) => vec![(*form).to_owned()],
+            None => similar(&said, &known),
+        };
+        let form = meant.first()?;
+        let message = format!("`{text}` is free text, and no call is held to it; `{form}:ID` may be meant");
+        Some(Unmatched { field: format!("runtime_refs[{index}]"), message, similar: meant })
+    });
+    slipped.collect()
 }
 
 /// The rule of refs that a text breaks, of a surface or of what is asked of one.

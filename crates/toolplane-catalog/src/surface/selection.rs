@@ -158,7 +158,7 @@ fn compared(by: FilterKind, word: &str) -> String {
     if by == FilterKind::Namespace { word.to_owned() } else { plain(word) }
 }
 
-fn similar(value: &str, words: &BTreeMap<String, &str>) -> Vec<String> {
+pub(super) fn similar(value: &str, words: &BTreeMap<String, &str>) -> Vec<String> {
     let allowed = if value.chars().count() <= 4 { 1 } else { 2 };
     let near = words.iter().take(MAX_COMPARED).map(|(word, written)| (near(value, word, allowed), *written));
     let mut near: Vec<(usize, &str)> = near.filter(|(distance, _)| *distance <= allowed).collect();

@@ -238,8 +238,8 @@ codes! {
         "Check the certificate authority (`--ca-file`), the host name (`--server-name`), and whether the server uses TLS at all.";
     DRAINING = "DRAINING", Refusal(Unavailable, Later),
         "this server is stopping",
-        "The server is shutting down and accepts no new requests.",
-        "Try again: another process, or the restarted one, answers.";
+        "The server is told to stop: it accepts no new requests and waits for no call any longer. Calls go on without it.",
+        "Try again: another process, or the restarted one, answers. Ask for a call that was accepted by its id, and go on with a stream where it ended.";
     STOPPING = "STOPPING", Refusal(Unavailable, Later),
         "this process is stopping",
         "The server shut down while it worked on the request.",

@@ -23,7 +23,8 @@ pub struct ServerConfig {
     pub health_listen: Option<SocketAddr>,
     /// Where this process keeps its state.
     pub data_dir: PathBuf,
-    /// How long running calls may finish after a stop was asked for.
+    /// How long the process may take to end after a stop was asked for. Running calls may finish, but for the last five seconds (at most three quarters
+    /// of the whole), in which late ones are stopped and told.
     pub drain_timeout_ms: u64,
     /// Largest gRPC message taken or sent.
     pub max_message_bytes: usize,
@@ -72,7 +73,8 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// How long running calls may finish after a stop was asked for.
+    /// How long the process may take to end after a stop was asked for. Running calls may finish, but for the last five seconds (at most three quarters
+    /// of the whole), in which late ones are stopped and told.
     pub fn drain_timeout(&self) -> Duration {
         Duration::from_millis(self.drain_timeout_ms)
     }

@@ -31,8 +31,7 @@ where
 pub(super) fn rendered(format: LogFormat, log: impl FnOnce()) -> Vec<u8> {
     let lines = Lines::default();
     tracing::subscriber::with_default(Registry::default().with(layer(format, false, lines.clone())), log);
-    let written = std::mem::take(&mut *lines.0.lock());
-    written
+    std::mem::take(&mut *lines.0.lock())
 }
 
 /// Lines of JSON: what would act where they are shown, or end a line for some reader (`U+2028`), is written with the escapes of JSON. The

@@ -11,11 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
 use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::{ApiError, Caller, draining};
 
 use super::api::PermissionApi;
 use crate::approvals::Book;
-use toolplane_runtime::Caller;
 
 /// Most changes of one message.
 const MAX_CHANGES: usize = 64;
@@ -41,8 +40,8 @@ pub(super) async fn watch(
         stopping: api.stopping.clone(),
     };
     Ok(Box::pin(stream::try_unfold(watcher, |mut watcher| async move {
-        let next = watcher.next().await.map_err(|error| Status::from(ApiError::from(error)))?;
-        Ok(next.map(|update| (update, watcher)))
+        let next = watcher.next().await.map_err(Status::from)?;
+        Ok(Some((next, watcher)))
     })))
 }
 
@@ -58,18 +57,18 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// The next message; nothing when the role stops. The first one comes at once, to say how far the watcher is.
-    async fn next(&mut self) -> Result<Option<v1::WatchApprovalsResponse>, crate::BookError> {
+    /// The next message. The first one comes at once, to say how far the watcher is.
+    async fn next(&mut self) -> Result<v1::WatchApprovalsResponse, ApiError> {
         loop {
             self.revisions.mark_unchanged();
             let update = self.read().await?;
             if update.revision > self.after || !self.greeted {
                 self.after = update.revision;
                 self.greeted = true;
-                return Ok(Some(update));
+                return Ok(update);
             }
             tokio::select! {
-                () = self.stopping.cancelled() => return Ok(None),
+                () = self.stopping.cancelled() => return Err(draining::last_words()),
                 // The book outlives its watchers, so this only ends with a change.
                 _ = self.revisions.changed() => {}
                 () = tokio::time::sleep(self.poll_every) => {}

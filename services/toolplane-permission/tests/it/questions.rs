@@ -165,8 +165,16 @@ async fn a_watcher_misses_nothing_and_may_come_back_elsewhere() {
         }
         assert_eq!(seen, [third.approval_id], "only what came after");
         role.shutdown.request();
-        let to_the_end = async { while live.message().await.unwrap().is_some() {} };
-        timeout(PATIENCE, to_the_end).await.expect("a stop ends the stream in order");
+        let to_the_end = async {
+            loop {
+                match live.message().await {
+                    Ok(update) => assert!(update.is_some(), "it ends as if there were nothing more to come"),
+                    Err(status) => return status.code(),
+                }
+            }
+        };
+        let code = timeout(PATIENCE, to_the_end).await.expect("a stop ends the stream in order");
+        assert_eq!(code, tonic::Code::Unavailable, "it can be gone on with elsewhere");
         role.stop().await;
     }
 }

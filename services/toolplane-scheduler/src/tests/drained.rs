@@ -21,11 +21,14 @@ async fn who_waits_hears_which_call_goes_on_and_a_stream_says_first_what_it_bega
     let world = World::new().await;
     let api = world.api();
     // Nobody runs it; without the stop these would be answered after the longest wait.
-    let mut followed =
-        api.invoke(Request::new(v1::InvokeRequest { spec: Some(spec("{}")), form: None })).await.unwrap().into_inner();
+    let mut followed = api
+        .invoke(Request::new(v1::InvokeRequest { spec: Some(spec(r#"{"path":"a"}"#)), form: None }))
+        .await
+        .unwrap()
+        .into_inner();
     let accepted = followed.next().await.unwrap().unwrap().accepted.unwrap();
     world.stop.cancel();
-    let request = v1::CallRequest { spec: Some(spec("{}")), wait_ms: 60_000, form: None };
+    let request = v1::CallRequest { spec: Some(spec(r#"{"path":"a"}"#)), wait_ms: 60_000, form: None };
     let call = api.call(Request::new(request)).await.unwrap().into_inner();
     assert_eq!((call.cut_short.clone(), call.result), (told(), None));
     let id = call.accepted.unwrap().invocation_id;
@@ -41,8 +44,11 @@ async fn who_waits_hears_which_call_goes_on_and_a_stream_says_first_what_it_bega
         }
     };
     assert!(is_last_words(&last) && followed.next().await.is_none(), "{last:?}");
-    let mut begun =
-        api.invoke(Request::new(v1::InvokeRequest { spec: Some(spec("{}")), form: None })).await.unwrap().into_inner();
+    let mut begun = api
+        .invoke(Request::new(v1::InvokeRequest { spec: Some(spec(r#"{"path":"a"}"#)), form: None }))
+        .await
+        .unwrap()
+        .into_inner();
     assert!(begun.next().await.unwrap().unwrap().accepted.is_some(), "it could not be found otherwise");
     let watch = v1::WatchInvocationRequest { invocation_id: accepted.invocation_id, ..Default::default() };
     let mut watched = api.watch_invocation(Request::new(watch)).await.unwrap().into_inner();

@@ -4,7 +4,7 @@ use prost::Message as _;
 use tonic::Request;
 use toolplane_catalog::{
     BlockedName, Budget, Choosing, DeferPolicy, Extension, IndexedSurface, MAX_LOADED, ModelCapabilities,
-    RoleConstraints, ScopeRules, SurfaceRequest,
+    RoleConstraints, ScopeRules, SurfaceRequest, slipped_refs,
 };
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
@@ -52,6 +52,8 @@ pub(super) async fn create(
         made.indexed(),
         &[("tool_refs", tool_refs), ("load", load)],
     ));
+    let SurfaceRequest { scope, runtime_refs, .. } = &wanted.request;
+    warnings.extend(slipped_refs(*scope, runtime_refs).into_iter().map(selection::warning));
     warnings.extend(beyond_budget(api, &wanted.request, made.indexed()));
     warnings.extend(nothing_left(&wanted, &surface));
     warnings.extend(api.parts.shown.idle_choices(tenant, made.indexed()).into_iter().map(selection::warning));

@@ -11,7 +11,7 @@ use toolplane_catalog::{DifferenceKind, DifferencePart, Moment, ShownTool, Sight
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::Word as _;
 use toolplane_proto::v1;
-use toolplane_runtime::{ApiError, Caller, page};
+use toolplane_runtime::{ApiError, Caller, draining, page};
 
 use super::api::SurfaceApi;
 use crate::error::of_field;
@@ -67,7 +67,7 @@ impl Watcher {
         self.ready.push_back(v1::WatchSurfaceResponse { ended: why.to_owned(), ..Default::default() });
     }
 
-    /// The next message; nothing after the last one, or when the role stops.
+    /// The next message; nothing after the last one.
     async fn next(&mut self) -> Result<Option<v1::WatchSurfaceResponse>, ApiError> {
         loop {
             if let Some(message) = self.ready.pop_front() {
@@ -76,12 +76,10 @@ impl Watcher {
             if self.ended {
                 return Ok(None);
             }
-            let stopping = self.stopping.clone();
-            match stopping.run_until_cancelled(self.following.next()).await.transpose()? {
-                None => return Ok(None),
-                Some(Told::Part(part)) => self.ready = messages(part),
-                Some(Told::Deleted) => self.end(DELETED),
-                Some(Told::ParentGone) => self.end(PARENT_GONE),
+            match draining::wait(&self.stopping, self.following.next()).await.ok_or_else(draining::last_words)?? {
+                Told::Part(part) => self.ready = messages(part),
+                Told::Deleted => self.end(DELETED),
+                Told::ParentGone => self.end(PARENT_GONE),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use toolplane_records::vocabulary::SurfaceScope as Scope;
 
-use crate::surface::scope::{ScopeFacts, ScopeRules};
+use crate::surface::scope::{ScopeFacts, ScopeRules, slipped_refs};
 
 fn refs(texts: &[&str]) -> Vec<String> {
     texts.iter().map(ToString::to_string).collect()
@@ -170,4 +170,24 @@ fn what_a_newer_process_tells_is_held() {
     let told = ScopeRules::told(refs(&["project:a"]), String::new());
     assert!(told.refuses(&said(None, &[])).is_some());
     assert_eq!(told.refuses(&said(None, &["project:a"])), None);
+}
+
+#[test]
+fn a_slip_in_a_ref_is_told() {
+    let told = |scope, text: &str| {
+        let slips = slipped_refs(scope, &refs(&["nightly import", text]));
+        slips.into_iter().map(|slip| (slip.field, slip.similar)).collect::<Vec<_>>()
+    };
+    for slip in ["sesion:s1", "SESSION:s1", " session:s1", "session"] {
+        let expected = vec![("runtime_refs[1]".to_owned(), refs(&["session"]))];
+        assert_eq!(told(Scope::Session, slip), expected, "{slip}");
+    }
+    for fine in ["session:s1", "run:7", "a note", "agent:x"] {
+        assert_eq!(told(Scope::Session, fine), [], "{fine}");
+    }
+    assert_eq!(told(Scope::Tenant, "sesion:s1"), [], "nobody is held to any");
+    for empty in ["", " "] {
+        let fault = ScopeRules::read(Scope::Session, &refs(&["run:7", empty]), "").unwrap_err();
+        assert_eq!((&*fault.field, &*fault.rule), ("runtime_refs[1]", "must not be empty"));
+    }
 }

@@ -96,8 +96,9 @@ async fn follow(
             return ended(&message, out);
         }
         let leads_to = message.moment.clone();
-        if place.moment.is_empty() && !leads_to.is_empty() && !out.json() {
+        if !place.heard && !leads_to.is_empty() && !out.json() {
             out.note(&format!("following from revision {} on (moment {leads_to})", message.revision))?;
+            place.heard = true;
         }
         parts.push(message);
         if leads_to.is_empty() {
