@@ -41,7 +41,7 @@ reason = "a person checks commands first"
 [[permission.rules]]
 id = "nothing_leaves"
 behavior = "deny"
-tool = "http.fetch"
+tool = "http.fetch(domain:127.0.0.1)"
 reason = "this workspace has no business outside"
 "#;
 
