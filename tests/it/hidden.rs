@@ -104,6 +104,19 @@ async fn every_reason_to_hide_a_tool_is_told_and_a_call_of_it_says_the_same() {
     }
 }
 
+/// Denies the tools `kept.s*` to everybody; the rule.
+async fn deny(clients: &Clients, reason: &str) -> String {
+    let denial = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "kept.s*".to_owned(),
+        reason: reason.to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
+    clients.permissions().add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id
+}
+
 /// Who asks for the denied tool by name is told why at once, and so is who wants it exported.
 async fn check_told_by_name(clients: &Clients, surface_id: &str, why: &str) {
     let named = v1::CreateSurfaceRequest {
@@ -144,15 +157,7 @@ async fn a_tool_that_the_rules_deny_to_everybody_is_blocked_in_every_surface() {
         let loaded = clients.surfaces().load_tools(request).await.unwrap().into_inner();
         <[_; 1]>::try_from(loaded.outcomes).unwrap().map(|outcome| outcome.outcome.unwrap())
     };
-    let denial = v1::PermissionRule {
-        source: "project_settings".to_owned(),
-        behavior: v1::Behavior::Deny.into(),
-        matcher: "kept.s*".to_owned(),
-        reason: "out of use".to_owned(),
-        ..Default::default()
-    };
-    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
-    let rule = clients.permissions().add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id;
+    let rule = deny(clients, "out of use").await;
     let told = eventually("the rule is known to surfaces", PATIENCE, async || {
         let blocked = blocked().await;
         (!blocked.is_empty()).then_some(blocked)
@@ -237,14 +242,7 @@ async fn whoever_follows_a_surface_hears_what_the_rules_deny_and_allow_again() {
     let mut stream = follow(&surface.moment).await;
     assert_eq!(next(&mut stream).await, (false, vec![], surface.moment.clone()));
 
-    let denial = v1::PermissionRule {
-        source: "project_settings".to_owned(),
-        behavior: v1::Behavior::Deny.into(),
-        matcher: "kept.s*".to_owned(),
-        ..Default::default()
-    };
-    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
-    let rule = clients.permissions().add_rules(rules).await.unwrap().into_inner().rules.remove(0).rule_id;
+    let rule = deny(clients, "").await;
     let (anew, changes, denied) = next(&mut stream).await;
     assert_eq!((anew, changes), (false, vec!["Removed kept.shut policy_blocked".to_owned()]));
     assert_ne!(denied, surface.moment, "it is another moment, at which something else could be used");
@@ -302,14 +300,7 @@ async fn whoever_follows_a_surface_hears_what_the_rules_deny_and_allow_again() {
 async fn a_start_knows_what_is_denied_before_it_shows_anything() {
     let mut cluster = Cluster::start(Options::new(OPEN)).await.unwrap();
     register(cluster.clients(), vec![tool("open", |_| {}), tool("shut", |_| {})]).await;
-    let denial = v1::PermissionRule {
-        source: "project_settings".to_owned(),
-        behavior: v1::Behavior::Deny.into(),
-        matcher: "kept.s*".to_owned(),
-        ..Default::default()
-    };
-    let rules = v1::AddRulesRequest { rules: vec![denial], ..Default::default() };
-    cluster.clients().permissions().add_rules(rules).await.unwrap();
+    deny(cluster.clients(), "").await;
     let look = async |clients: &Clients| {
         let request = v1::ListSurfaceToolsRequest { page_size: 100, ..Default::default() };
         let told = clients.surfaces().list_surface_tools(request).await?.into_inner();

@@ -44,6 +44,19 @@ pub(crate) fn run(name: &str, cluster: &Cluster) -> Output {
     Command::new("bash").args(["-euo", "pipefail", "-c", &script]).current_dir(folder).output().unwrap()
 }
 
+/// The first command of all. The program is built with the others (`cargo build --workspace --bins`).
+#[test]
+fn the_demo_shows_a_job_from_its_tools_to_its_trace() {
+    let program = binary::toolplane().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut demo = Command::new(program.with_file_name("xtask-cluster"));
+    demo.arg("demo").arg("--folder").arg(folder.path().join("demo")).env(binary::VARIABLE, &program);
+    let said = printed(&demo.output().unwrap());
+    for shown in ["schemas loaded", "denied", "execute_tool local.shell.exec", "drained and ended in order"] {
+        assert!(said.contains(shown), "{shown}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn the_first_call_with_curl() {
     let lines = block("curl");

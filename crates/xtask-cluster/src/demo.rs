@@ -20,7 +20,15 @@ use timeline::Timeline;
 /// Where the demo keeps everything, so that it can be looked at afterwards.
 const FOLDER: &str = ".toolplane-demo";
 
-/// Rules of the demo: reading is allowed, commands are asked about, everything outward is denied.
+/// How the demo runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where it keeps everything; a folder below the repository when absent.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// Rules of the demo: reading is allowed, commands are asked about, an address is denied. A tool that is denied as a whole would not be shown.
 const CONFIG: &str = r#"
 [executor.http]
 allow = ["127.0.0.1:80"]
@@ -56,8 +64,8 @@ for part in T0[0-5] T0[6-9] T1[0-3] T1[4-7] T1[89] T2; do
   sleep 0.3
 done";
 
-pub(crate) async fn run() -> Result<(), Problem> {
-    let folder = binary::root().join(FOLDER);
+pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
+    let folder = args.folder.clone().unwrap_or_else(|| binary::root().join(FOLDER));
     let mut timeline = Timeline::start();
     let receiver = OtlpReceiver::start().await?;
     let mut cluster = start(&folder, &receiver).await?;

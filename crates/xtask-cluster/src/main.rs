@@ -31,7 +31,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// One job from declaration to trace.
-    Demo,
+    Demo(demo::Args),
     /// The whole way of a call, beside a raw gRPC echo.
     BenchChain(bench::chain::Args),
     /// Permission decisions, inside a process and over gRPC.
@@ -56,7 +56,7 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Demo => demo::run().await,
+        Command::Demo(args) => demo::run(&args).await,
         Command::BenchChain(args) => bench::chain::run(&args).await,
         Command::BenchDecide(args) => bench::decide::run(&args).await,
         Command::BenchDoors(args) => bench::doors::run(&args).await,

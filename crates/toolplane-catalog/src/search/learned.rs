@@ -138,7 +138,7 @@ impl Taught {
 }
 
 /// Where a tool is; nowhere when it is not there any more. Another tool may have its id as a name.
-fn place_of(index: &Contents, tool: &ToolId) -> Option<u32> {
+pub(super) fn place_of(index: &Contents, tool: &ToolId) -> Option<u32> {
     let mut places = index.terms.get(&key(KeyKind::Name, tool.as_str()))?.places();
     places.find(|place| index.tools.get(*place).is_some_and(|entry| entry.tool_id() == tool))
 }

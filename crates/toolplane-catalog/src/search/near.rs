@@ -15,8 +15,8 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::search::MatchReason;
 use toolplane_records::surface::DeferredToolRef;
 
-use super::index::{Contents, Field, KeyKind, key};
-use super::learned::Taught;
+use super::index::{Contents, Field};
+use super::learned::{Taught, place_of};
 use super::phrases::Phrases;
 use super::plan::Plan;
 use super::query::{Query, parse};
@@ -68,12 +68,6 @@ pub(super) struct Match<'i> {
     pub(super) reference: DeferredToolRef,
     /// It is there for its meaning as well.
     pub(super) by_meaning: bool,
-}
-
-/// The place of a tool.
-fn place_of(index: &Contents, id: &ToolId) -> Option<u32> {
-    let named = index.terms.get(&key(KeyKind::Name, id.as_str()))?;
-    named.places().find(|place| index.tools.get(*place).is_some_and(|entry| entry.tool_id() == id))
 }
 
 /// One order out of `words`, which are the best by words, what of them use says something for, and what is near.
