@@ -23,14 +23,13 @@ use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Behavior;
 use toolplane_runtime::client::Peer;
 
+use crate::options::DenialOptions;
 use crate::registry::Tenants;
 
 /// How long after a break the rules are followed again.
 const REOPEN: Duration = Duration::from_secs(1);
 /// The same right after a start, where the service may not be there yet; twice as long each time.
 const SOON: Duration = Duration::from_millis(50);
-/// How long what is shown waits, after a start, for the first word of which tools are denied. Without it nothing is hidden.
-const FIRST_WORD: Duration = Duration::from_secs(3);
 
 /// Tools that are denied.
 #[derive(Clone, Debug, Default)]
@@ -175,8 +174,9 @@ impl Denied {
 
     /// Follows which tools nobody may call until `stop`, over every break. What was known goes on to be; until the first word came, what is
     /// shown waits for it, as soon as this is called.
-    pub(crate) fn follow(self, permission: Peer, stop: CancellationToken) -> impl Future<Output = ()> + Send {
-        self.tenants.denials().awaited.send_replace(Some(Instant::now() + FIRST_WORD));
+    pub(crate) fn follow(self, options: DenialOptions, stop: CancellationToken) -> impl Future<Output = ()> + Send {
+        let DenialOptions { permission, patience } = options;
+        self.tenants.denials().awaited.send_replace(Some(Instant::now() + patience));
         let client = PermissionServiceClient::new(permission);
         async move {
             let follow = async {

@@ -46,6 +46,6 @@ mod view;
 pub use error::SurfaceError;
 pub use forget::forget;
 pub use meaning::{Computed, MeaningSource, Purpose, Unread};
-pub use options::{LearningOptions, MeaningOptions, ProviderOptions, SurfaceOptions, Synonyms};
+pub use options::{DenialOptions, LearningOptions, MeaningOptions, ProviderOptions, SurfaceOptions, Synonyms};
 pub use rerank::Reranker;
 pub use role::{PROGRAM, SurfaceRole, start};

@@ -40,6 +40,17 @@ pub struct SurfaceOptions {
     pub meaning: Option<MeaningOptions>,
     /// A service that puts what was found into a better order.
     pub reranker: Option<Reranker>,
+    /// Who says which tools are denied to everybody; nothing is hidden without.
+    pub denials: Option<DenialOptions>,
+}
+
+/// How it is known which tools are denied to everybody.
+#[derive(Clone, Debug)]
+pub struct DenialOptions {
+    /// The permission service.
+    pub permission: Peer,
+    /// How long what is shown waits, after a start, for its first word. Then nothing is hidden until there is one.
+    pub patience: Duration,
 }
 
 /// What searches learn from use.
@@ -107,6 +118,7 @@ impl SurfaceOptions {
             },
             meaning: None,
             reranker: None,
+            denials: None,
         }
     }
 }

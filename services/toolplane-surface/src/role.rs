@@ -1,6 +1,7 @@
 //! The role as a whole: its store, its handlers, its background work.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolplane_backend::{Backend, Keeper};
 use toolplane_metrics::{Observing, before_collect};
@@ -17,7 +18,7 @@ use crate::error::SurfaceError;
 use crate::learning::Learning;
 use crate::meaning::{self, Meaning};
 use crate::memory::Memory;
-use crate::options::SurfaceOptions;
+use crate::options::{DenialOptions, SurfaceOptions};
 use crate::parts::Parts;
 use crate::providers::{Clock, Configured, Looks, Sources, configured};
 use crate::registry::Registry;
@@ -28,6 +29,9 @@ use crate::{rerank, takeover};
 
 /// The services of the role, as health checks name them.
 const HEALTH: [&str; 3] = ["toolplane.v1.SurfaceService", "toolplane.v1.ProviderService", "surface"];
+
+/// How long what is shown waits, after a start, for the first word of which tools are denied.
+const FIRST_WORD: Duration = Duration::from_secs(3);
 
 /// The surface role, running. It does not listen by itself: [`SurfaceRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
@@ -86,6 +90,9 @@ impl SurfaceRole {
         tasks.spawn("logs of surfaces", parts.finds.clone().write(stop.clone()));
         let retention = Retention::new(store, options.unused_after, uses, parts.surfaces.clone());
         tasks.spawn("unused surfaces", retention.follow(stop.clone()));
+        if let Some(denials) = options.denials {
+            tasks.spawn("denied tools", parts.denied.clone().follow(denials, stop.clone()));
+        }
         tool_files.register(&registry).await?;
         let (failed, stopping) = (backend.failed(), stop.clone());
         tasks.spawn_fallible("surface store", async move {
@@ -156,6 +163,9 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
         options.providers.scheduler = Some(scheduler);
     }
     let scheduler = options.providers.scheduler.clone();
+    // Without it nothing is hidden, and denied when it is called.
+    let permission = process.peer(ClusterRole::Permission, &process.config.peers.permission).ok();
+    options.denials = permission.map(|permission| DenialOptions { permission, patience: FIRST_WORD });
     let service = start_with(&process.config, options, &process.tasks).await?;
     let need = process.readiness.need("the surface store", &HEALTH);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
@@ -166,11 +176,6 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     if let Some(scheduler) = scheduler {
         let follow = service.api.parts.credentials.clone().follow(scheduler, process.tasks.shutdown().token());
         process.tasks.spawn("credentials of workers", follow);
-    }
-    // Without it nothing is hidden, and denied when it is called.
-    if let Ok(permission) = process.peer(ClusterRole::Permission, &process.config.peers.permission) {
-        let follow = service.api.parts.denied.clone().follow(permission, process.tasks.shutdown().token());
-        process.tasks.spawn("denied tools", follow);
     }
     let Parts { providers, documents, .. } = service.api.parts.clone();
     let configured = Configured::new(providers, documents, &process.config);

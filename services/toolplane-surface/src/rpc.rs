@@ -77,7 +77,7 @@ impl SurfaceService for SurfaceApi {
     }
 
     async fn list_surfaces(&self, request: Request<v1::ListSurfacesRequest>) -> Answer<v1::ListSurfacesResponse> {
-        Ok(surfaces::list(self, request).await.map(Response::new)?)
+        Ok(surfaces::list(self.settled().await, request).await.map(Response::new)?)
     }
 
     async fn search_tools(&self, request: Request<v1::SearchToolsRequest>) -> Answer<v1::SearchToolsResponse> {

@@ -11,6 +11,8 @@
 mod budget;
 #[path = "service/catalog.rs"]
 mod catalog;
+#[path = "service/denied.rs"]
+mod denied;
 #[path = "service/endpoint.rs"]
 mod endpoint;
 #[path = "service/large.rs"]

@@ -29,9 +29,14 @@ pub(crate) struct SurfaceApi {
 }
 
 impl SurfaceApi {
+    /// The same, knowing what the rules deny.
+    pub(super) async fn settled(&self) -> &Self {
+        self.parts.registry.tenants().denials().settled().await;
+        self
+    }
+
     /// The same, with nothing in memory that is older than what any process has answered for, and knowing what the rules deny.
     pub(super) async fn current(&self) -> Result<&Self, ApiError> {
-        self.parts.registry.tenants().denials().settled().await;
-        self.parts.registry.current().await.map(|()| self)
+        self.settled().await.parts.registry.current().await.map(|()| self)
     }
 }

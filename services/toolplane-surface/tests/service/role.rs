@@ -41,6 +41,7 @@ pub(crate) fn options() -> SurfaceOptions {
         unused_after: None,
         meaning: None,
         reranker: None,
+        denials: None,
     }
 }
 
