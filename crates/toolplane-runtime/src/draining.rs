@@ -3,7 +3,7 @@
 //! **What its caller can come back to is waited for no longer once the drain begins.** A call goes on without who waits for it, here while
 //! the process drains and elsewhere after it, and its end may take longer than any drain:
 //!
-//! - who asked for the end of a call is answered with the call as it is, with its id and why ([`REASON`], [`COME_BACK`]);
+//! - who asked for the end of a call is answered with the call as it is, with its id and why ([`cut_short`]);
 //! - a client of MCP is answered that its call has not ended, and how to come back;
 //! - a stream that can be taken up again ends with [`last_words`], after what is there already. One that begins something anew says first
 //!   what it began.
@@ -18,9 +18,14 @@ use toolplane_records::codes;
 use crate::status::ApiError;
 
 /// Why a wait ended before its time.
-pub const REASON: codes::Code = codes::DRAINING;
+const REASON: codes::Code = codes::DRAINING;
 /// When to ask again: another process is there at once, this one needs a moment.
-pub const COME_BACK: Duration = Duration::from_secs(1);
+const COME_BACK: Duration = Duration::from_secs(1);
+
+/// What who waited for the end of a call is told of the wait: the reason, and in how many milliseconds to ask again.
+pub fn cut_short() -> (&'static str, u32) {
+    (REASON.as_str(), u32::try_from(COME_BACK.as_millis()).unwrap_or(u32::MAX))
+}
 
 /// Waits for something its caller can come back to; `None` once the drain began (`drains`). What is there already counts first.
 pub async fn wait<T>(drains: &CancellationToken, wait: impl Future<Output = T>) -> Option<T> {

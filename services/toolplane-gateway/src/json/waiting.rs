@@ -88,10 +88,8 @@ fn cut_short(answer: &mut DynamicMessage, named: bool) -> Result<(), Status> {
     let Some(field) = answer.descriptor().get_field_by_name(CUT_SHORT) else { return Ok(()) };
     let kind = field.kind();
     let Some(descriptor) = kind.as_message().filter(|_| !answer.has_field_by_name("result")) else { return Ok(()) };
-    let told = v1::CutShort {
-        reason: draining::REASON.as_str().to_owned(),
-        retry_after_ms: u32::try_from(draining::COME_BACK.as_millis()).unwrap_or(u32::MAX),
-    };
+    let (reason, retry_after_ms) = draining::cut_short();
+    let told = v1::CutShort { reason: reason.to_owned(), retry_after_ms };
     let told = DynamicMessage::decode(descriptor.clone(), told.encode_to_vec().as_slice())
         .map_err(|error| Status::from(ApiError::internal(codes::ANSWER_UNREADABLE, error)))?;
     answer.set_field(&field, Value::Message(told));

@@ -40,11 +40,8 @@ pub(super) enum Waited<T> {
 impl<T> Waited<T> {
     /// What the caller of a call that has not ended is told of the wait.
     pub(super) fn cut_short(&self) -> Option<v1::CutShort> {
-        let told = || v1::CutShort {
-            reason: draining::REASON.as_str().to_owned(),
-            retry_after_ms: u32::try_from(draining::COME_BACK.as_millis()).unwrap_or(u32::MAX),
-        };
-        matches!(self, Self::CutShort).then(told)
+        let (reason, retry_after_ms) = draining::cut_short();
+        matches!(self, Self::CutShort).then(|| v1::CutShort { reason: reason.to_owned(), retry_after_ms })
     }
 }
 

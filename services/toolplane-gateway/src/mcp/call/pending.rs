@@ -52,8 +52,8 @@ pub(crate) async fn reply(
         .meta("toolplane/invocation_id", &begun.id)
         .meta("toolplane/status", &call.status);
     if why == Some(Why::Draining) {
-        let wait = u64::try_from(draining::COME_BACK.as_millis()).unwrap_or(u64::MAX);
-        let told = json!({ "reason": draining::REASON.as_str(), "retry_after_ms": wait });
+        let (reason, retry_after_ms) = draining::cut_short();
+        let told = json!({ "reason": reason, "retry_after_ms": retry_after_ms });
         reply = reply.meta("toolplane/cut_short", &told);
     }
     if !call.approval_request_ref.is_empty() {
