@@ -17,7 +17,7 @@ const LOG_FORMAT: &str = "LOG__FORMAT";
 impl Config {
     /// Reads the file (none: all defaults), applies the environment, and checks the result.
     ///
-    /// Of `environment` only variables starting with [`ENV_PREFIX`](super::ENV_PREFIX) are looked at; one that names no
+    /// Of `environment` only variables starting with [`ENV_PREFIX`] are looked at; one that names no
     /// key is refused.
     ///
     /// # Errors
