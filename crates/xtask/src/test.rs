@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     }
     // Told first and judged last: an author who has to mend a file also wants to know which tests fail.
     let checked = if args.filter.is_none() { check::before_tests() } else { Ok(()) };
-    command::run(command::cargo(&["build", "--workspace", "--bins"]))?;
+    // Beside the tests: what these need of libraries would be built once more for programs alone.
+    command::run(command::cargo(&["build", "--workspace", "--bins", "--tests", "--examples"]))?;
     let mut totals = Totals::default();
     coverage::forget();
     let nextest = command::works("cargo", &["nextest", "--version"]);
