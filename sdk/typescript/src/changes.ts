@@ -30,7 +30,10 @@ export interface ToolChange {
   readonly nameBefore?: string;
   /** What of its schema changed since it was loaded: it must be loaded again before it can be called. */
   readonly changed?: string;
-  /** Why it was removed, machine-readable; `budget` where it is deferred for the budget of the surface. */
+  /**
+   * Why it was removed, machine-readable; `budget` where it is deferred for the budget of the surface; the code a call of it would
+   * end with where its provider keeps it from being called (`provider.away` ...).
+   */
   readonly reason?: string;
   /** The same for people. */
   readonly message?: string;

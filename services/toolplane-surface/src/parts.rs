@@ -42,7 +42,8 @@ impl Parts {
         let providers = Providers::new(registry.clone(), Arc::clone(&memory.shelf), documents.clone());
         let gate = Gate::new(registry.clone(), providers.clone(), credentials.clone(), denied.clone());
         let cache = Arc::clone(&memory.surfaces);
-        let surfaces = Surfaces::new(registry.clone(), cache, uses.clone(), credentials.clone());
+        let shelf = Arc::clone(&memory.shelf);
+        let surfaces = Surfaces::new(registry.clone(), cache, uses.clone(), credentials.clone(), shelf);
         let shown = Showing::new(registry.clone(), surfaces.clone(), gate.clone());
         let names = SurfaceNames::new(registry.clone(), surfaces.clone(), gate.clone());
         let finds = Finds::new(registry.clone(), surfaces.clone());

@@ -40,6 +40,7 @@ mod take_in;
 mod tests;
 mod trials;
 mod turn;
+mod uncallable;
 
 pub(crate) use configured::Configured;
 pub(crate) use credentials::{KnownCredentials, WorkerCredentials};
@@ -52,6 +53,7 @@ pub(crate) use looks::{Clock, Looks};
 pub(crate) use review::Reviewed;
 pub(crate) use sources::Sources;
 pub(crate) use take_in::Taken;
+pub(crate) use uncallable::{UncallableChanges, UncallableTools};
 
 use std::sync::Arc;
 

@@ -42,7 +42,7 @@ use crate::cache::Cache;
 use crate::error::{is_parent_gone, lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
-use crate::providers::WorkerCredentials;
+use crate::providers::{Shelf, WorkerCredentials};
 use crate::records::Creation;
 use crate::registry::Registry;
 use crate::retention::UseNotes;
@@ -99,13 +99,21 @@ pub(crate) struct Surfaces {
     uses: UseNotes,
     /// What keeps tools of providers from being used.
     credentials: WorkerCredentials,
+    /// What providers keep from being called.
+    providers: Arc<Shelf>,
     /// What callers see that name no surface.
     defaults: Arc<Defaults>,
 }
 
 impl Surfaces {
-    pub(crate) fn new(registry: Registry, cache: Arc<Cache>, uses: UseNotes, credentials: WorkerCredentials) -> Self {
-        Self { registry, cache, uses, credentials, defaults: Arc::default() }
+    pub(crate) fn new(
+        registry: Registry,
+        cache: Arc<Cache>,
+        uses: UseNotes,
+        credentials: WorkerCredentials,
+        providers: Arc<Shelf>,
+    ) -> Self {
+        Self { registry, cache, uses, credentials, providers, defaults: Arc::default() }
     }
 
     /// What is made of a tenant's catalog and of what keeps its tools from being used at this moment.
@@ -122,7 +130,8 @@ impl Surfaces {
 
     /// What keeps the tools of a tenant from being used at this moment.
     fn shut(&self, tenant: &TenantId) -> ShutTools {
-        ShutTools { denied: self.registry.tenant(tenant).denied(), credentials: self.credentials.known() }
+        let (credentials, uncallable) = (self.credentials.known(), self.providers.uncallable(tenant));
+        ShutTools { denied: self.registry.tenant(tenant).denied(), credentials, uncallable }
     }
 
     /// Stands for what keeps the tools of a tenant from being used at this moment: 0 where nothing does. It goes with each moment that is told,
@@ -132,10 +141,9 @@ impl Surfaces {
     }
 
     fn mark_of(&self, tenant: &TenantId, shut: &ShutTools) -> u32 {
-        match (shut.denied.mark, self.credentials.mark(tenant, &shut.credentials)) {
-            (one, 0) | (0, one) => one,
-            (denied, lacking) => (denied.rotate_left(1) ^ lacking).max(1),
-        }
+        let marks = [shut.denied.mark, self.credentials.mark(tenant, &shut.credentials), shut.uncallable.mark()];
+        let there = marks.into_iter().filter(|mark| *mark != 0);
+        there.reduce(|all, mark| (all.rotate_left(1) ^ mark).max(1)).unwrap_or(0)
     }
 
     /// Makes a surface, or finds the one made by the same request before.

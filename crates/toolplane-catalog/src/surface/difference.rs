@@ -7,7 +7,7 @@ use toolplane_records::vocabulary::HiddenReason;
 
 use super::indexed::IndexedSurface;
 use super::resolve::Availability;
-use super::shut::{Shut, ShutChange};
+use super::shut::{Shut, ShutChange, Uncallable};
 use super::visibility::Hidden;
 use crate::catalog::{CatalogEntry, Then};
 use crate::traits::Traits;
@@ -21,6 +21,8 @@ pub struct ShownTool {
     pub digest: Digest,
     /// It is loaded, by this declaration where that is known; else it is deferred.
     pub loaded: Option<Option<Digest>>,
+    /// Why no call of it is let through for the time being.
+    pub uncallable: Option<Uncallable>,
 }
 
 /// What a surface makes of a tool at a moment.
@@ -147,7 +149,7 @@ impl Sight {
             Then::Absent => Self::Absent,
             Then::Forgotten => Self::Unknown,
             Then::There { digest, name, traits } => match shown(traits) {
-                Ok(loaded) => Self::Shown(ShownTool { name: name.to_owned(), digest, loaded }),
+                Ok(loaded) => Self::Shown(ShownTool { name: name.to_owned(), digest, loaded, uncallable: None }),
                 Err((_, reason, message)) => Self::NotShown { reason, message },
             },
         }

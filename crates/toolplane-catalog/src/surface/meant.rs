@@ -107,7 +107,7 @@ impl<'s> Past<'s> {
             (None, Then::Absent) => Sight::Absent,
             (None, Then::Forgotten) => Sight::Unknown,
             (None, Then::There { digest, name, .. }) => {
-                Sight::Shown(ShownTool { name: name.to_owned(), digest, loaded: Some(Some(digest)) })
+                Sight::Shown(ShownTool { name: name.to_owned(), digest, loaded: Some(Some(digest)), uncallable: None })
             }
         }
     }

@@ -1,13 +1,14 @@
-//! What keeps tools from being used for a time: rules that deny them to everybody, and credentials that no worker has. It is no matter of
-//! the catalog or of a surface, and has no revision.
+//! What keeps tools from being used for a time: rules that deny them to everybody, credentials that no worker has, and what
+//! providers keep from being called. It is no matter of the catalog or of a surface, and has no revision.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use toolplane_records::codes::Code;
 use toolplane_records::ids::ToolId;
 use toolplane_records::vocabulary::HiddenReason;
 
-use super::difference::Sight;
+use super::difference::{ShownTool, Sight};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::traits::Traits;
 
@@ -18,11 +19,25 @@ pub struct Shut<'a> {
     pub by_traits: &'a dyn Fn(&Traits) -> Option<String>,
     /// Tools that nobody may call, whatever the call.
     pub denied: &'a BTreeMap<ToolId, String>,
+    /// Why no tool of some traits is called, which is shown all the same: its provider is away, or out of use.
+    pub by_provider: &'a dyn Fn(&Traits) -> Option<Uncallable>,
+    /// Single tools of which that is so: their provider does not have them any more, or they wait for a person.
+    pub uncallable: &'a BTreeMap<ToolId, Uncallable>,
+}
+
+/// Why no call is let through of a tool that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncallable {
+    /// What such a call ends with.
+    pub code: Code,
+    /// For people.
+    pub message: String,
 }
 
 impl Shut<'_> {
     /// Nothing does.
-    pub const NOTHING: Shut<'static> = Shut { by_traits: &|_| None, denied: &BTreeMap::new() };
+    pub const NOTHING: Shut<'static> =
+        Shut { by_traits: &|_| None, denied: &BTreeMap::new(), by_provider: &|_| None, uncallable: &BTreeMap::new() };
 
     /// The same without the tools that nobody may call.
     pub(super) fn with_denied_ones(self) -> Self {
@@ -41,15 +56,21 @@ impl Shut<'_> {
 
     /// What a surface makes of a tool at a revision of the catalog, where this keeps it from being used.
     pub(super) fn over(self, entry: &CatalogEntry, at: u64, sight: Sight) -> Sight {
-        if !matches!(sight, Sight::Shown(_)) {
-            return sight;
-        }
+        let Sight::Shown(tool) = sight else { return sight };
         // Which credentials it needed is known of the moment; whether a rule denied it is told by its id.
         let traits = entry.traits_at(at).unwrap_or(&entry.traits);
         match self.why_by(entry.tool_id(), traits) {
             Some((reason, message)) => Sight::NotShown { reason, message },
-            None => sight,
+            None => {
+                let uncallable = (self.by_provider)(traits).or_else(|| self.uncallable.get(entry.tool_id()).cloned());
+                Sight::Shown(ShownTool { uncallable, ..tool })
+            }
         }
+    }
+
+    /// Whether tools of these traits are not to be used, and what their provider lets through.
+    fn of(self, traits: &Traits) -> (bool, Option<Uncallable>) {
+        ((self.by_traits)(traits).is_some(), (self.by_provider)(traits))
     }
 
     fn why_by(self, id: &ToolId, traits: &Traits) -> Option<(HiddenReason, String)> {
@@ -91,7 +112,7 @@ impl ShutChange<'_> {
         }
     }
 
-    /// Adds the tools that are shut in one of both alone; false where there are more than `most`.
+    /// Adds the tools that are shut, or not called, in one of both alone; false where there are more than `most`.
     pub(super) fn collect(self, catalog: &Catalog, most: usize, tools: &mut BTreeSet<ToolId>) -> bool {
         if self.is_none {
             return true;
@@ -99,9 +120,11 @@ impl ShutChange<'_> {
         let (before, now) = (self.before.denied, self.now.denied);
         let either = before.keys().filter(|id| !now.contains_key(id));
         tools.extend(either.chain(now.keys().filter(|id| !before.contains_key(id))).cloned());
-        let is_shut = |shut: Shut<'_>, traits: &Traits| (shut.by_traits)(traits).is_some();
+        let (before, now) = (self.before.uncallable, self.now.uncallable);
+        let either = before.iter().chain(now).filter(|(id, _)| before.get(*id) != now.get(*id));
+        tools.extend(either.map(|(id, _)| id.clone()));
         for group in catalog.groups() {
-            if is_shut(self.before, group.traits()) != is_shut(self.now, group.traits()) {
+            if self.before.of(group.traits()) != self.now.of(group.traits()) {
                 if tools.len() > most || group.tools().len() > most {
                     return false;
                 }

@@ -15560,11 +15560,11 @@ pub struct SurfaceToolChange {
     /// What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did.
     #[prost(string, tag = "9")]
     pub changed: ::prost::alloc::string::String,
-    /// Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others; open
-    /// vocabulary.
+    /// Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others;
+    /// the code that a call of it would end with where its provider keeps it from being called (`provider.away` ...); open vocabulary.
     #[prost(string, tag = "10")]
     pub reason: ::prost::alloc::string::String,
-    /// The same as an enum; unspecified for `budget`.
+    /// The same as an enum; unspecified for `budget` and codes.
     #[prost(enumeration = "HiddenReason", tag = "11")]
     pub reason_code: i32,
     /// The same for people.

@@ -236,7 +236,8 @@ class ToolChange:
 
     `kind` is `added`, `removed` or `changed`. `state` and `state_before` are `loaded`, `deferred` or empty; `digest` and `digest_before`
     name its registration. `name_before` is given where it was called otherwise. `changed` says what of its schema changed since it was
-    loaded: it must be loaded again. `reason` and `message` say why it was removed, or that it is deferred for the `budget`.
+    loaded: it must be loaded again. `reason` and `message` say why it was removed, that it is deferred for the `budget`, or what a call
+    of it would end with (`provider.away` ...).
     """
 
     name: str

@@ -13,6 +13,8 @@ use toolplane_records::payload::Digest;
 use toolplane_records::provider::{Provider, ProviderStatus};
 use toolplane_records::vocabulary::ProviderState;
 
+use super::uncallable::{UncallableChanges, UncallableTools, Uncallables};
+
 /// A provider with its tools, as they are stored. A change makes another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
@@ -79,6 +81,8 @@ pub(crate) struct Shelf {
     all: RwLock<BTreeMap<TenantId, BTreeMap<ProviderId, Arc<Held>>>>,
     turns: DashMap<(TenantId, ProviderId), Arc<tokio::sync::Mutex<()>>>,
     asking: DashMap<(TenantId, ProviderId), Arc<tokio::sync::Mutex<()>>>,
+    /// What they keep from being called.
+    uncallable: Uncallables,
     /// Told whenever a provider changed: one may be due.
     pub(crate) changed: tokio::sync::Notify,
 }
@@ -99,6 +103,16 @@ impl Shelf {
         self.all.read().values().flat_map(BTreeMap::values).cloned().collect()
     }
 
+    /// What the providers of a tenant keep from being called.
+    pub(crate) fn uncallable(&self, tenant: &TenantId) -> UncallableTools {
+        self.uncallable.of(tenant)
+    }
+
+    /// Changes with that.
+    pub(crate) fn uncallable_changes(&self) -> UncallableChanges {
+        self.uncallable.changes()
+    }
+
     /// Sets the levels of circuits, as they are now; of providers that are out of use, none.
     pub(crate) fn tell_levels(&self) {
         let all = self.all().into_iter().filter(|held| !held.is_retired());
@@ -111,7 +125,10 @@ impl Shelf {
     /// Shows a provider as it was stored.
     pub(crate) fn show(&self, held: Arc<Held>) {
         let Provider { tenant, provider_id, .. } = &held.provider;
-        self.all.write().entry(tenant.clone()).or_default().insert(provider_id.clone(), Arc::clone(&held));
+        let mut all = self.all.write();
+        all.entry(tenant.clone()).or_default().insert(provider_id.clone(), Arc::clone(&held));
+        self.uncallable.tell(tenant, provider_id, Some(&held));
+        drop(all);
         self.changed.notify_waiters();
     }
 
@@ -119,6 +136,7 @@ impl Shelf {
     pub(super) fn forget(&self, tenant: &TenantId, id: &ProviderId) {
         if let Some(own) = self.all.write().get_mut(tenant) {
             own.remove(id);
+            self.uncallable.tell(tenant, id, None);
         }
     }
 
@@ -129,7 +147,10 @@ impl Shelf {
             let Provider { tenant, provider_id, .. } = &held.provider;
             new.entry(tenant.clone()).or_default().insert(provider_id.clone(), Arc::new(held));
         }
-        *self.all.write() = new;
+        let mut all = self.all.write();
+        self.uncallable.tell_all(&new);
+        *all = new;
+        drop(all);
         self.changed.notify_waiters();
     }
 

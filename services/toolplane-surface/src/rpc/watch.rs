@@ -21,6 +21,7 @@ use crate::surfaces::watch::{Following, From, Told};
 const DELETED: &str = "deleted";
 /// Or a surface that it is within.
 const PARENT_GONE: &str = "parent_gone";
+const FOR_BUDGET: &str = "does not fit into the budget of the surface beside the others: load it to have it";
 
 type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchSurfaceResponse, Status>> + Send>>;
 
@@ -114,12 +115,15 @@ fn change(difference: ToolDifference) -> v1::SurfaceToolChange {
         Sight::NotShown { reason, message } => Some((*reason, message.clone())),
         _ => None,
     };
-    let (reason, told) = match &hidden {
-        Some((reason, _)) => (reason.as_str(), ""),
-        None if for_budget => {
-            ("budget", "does not fit into the budget of the surface beside the others: load it to have it")
-        }
-        None => ("", ""),
+    let uncallable = match &now {
+        Sight::Shown(tool) => tool.uncallable.as_ref(),
+        _ => None,
+    };
+    let (reason, message) = match (&hidden, uncallable) {
+        (Some((reason, message)), _) => (reason.as_str(), message.clone()),
+        (None, Some(why)) => (why.code.as_str(), why.message.clone()),
+        (None, None) if for_budget => ("budget", FOR_BUDGET.to_owned()),
+        (None, None) => ("", String::new()),
     };
     let (before, now) = (shown(before), shown(now));
     let name_before = before.as_ref().map(|tool| tool.name.clone()).filter(|was| *was != name);
@@ -135,7 +139,7 @@ fn change(difference: ToolDifference) -> v1::SurfaceToolChange {
         changed: stale.unwrap_or_default(),
         reason: reason.to_owned(),
         reason_code: hidden.as_ref().map_or(0, |(reason, _)| reason.number()),
-        message: hidden.map_or_else(|| told.to_owned(), |(_, message)| message),
+        message,
     }
 }
 

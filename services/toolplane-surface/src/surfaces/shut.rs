@@ -5,24 +5,30 @@ use std::sync::Arc;
 use toolplane_catalog::{Catalog, IndexedSurface, Moment, Progress, Shut, ShutChange, ShutThen, SurfaceWatcher};
 
 use crate::denied::DeniedTools;
-use crate::providers::KnownCredentials;
+use crate::providers::{KnownCredentials, UncallableTools};
 
 /// What keeps tools from being used at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShutTools {
     pub(super) denied: Arc<DeniedTools>,
     pub(super) credentials: KnownCredentials,
+    pub(super) uncallable: UncallableTools,
 }
 
 impl ShutTools {
     /// What is made of it.
     pub(super) fn look<T>(&self, look: impl FnOnce(Shut<'_>) -> T) -> T {
-        look(Shut { by_traits: &|traits| self.credentials.shut(traits), denied: &self.denied.tools })
+        let by_provider = |traits: &_| self.uncallable.by_provider(traits);
+        let uncallable = self.uncallable.tools().unwrap_or(Shut::NOTHING.uncallable);
+        let by_traits = |traits: &_| self.credentials.shut(traits);
+        look(Shut { by_traits: &by_traits, denied: &self.denied.tools, by_provider: &by_provider, uncallable })
     }
 
     /// Whether this is surely what `other` is.
     fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.denied, &other.denied) && self.credentials.is(&other.credentials)
+        Arc::ptr_eq(&self.denied, &other.denied)
+            && self.credentials.is(&other.credentials)
+            && self.uncallable.is(&other.uncallable)
     }
 }
 

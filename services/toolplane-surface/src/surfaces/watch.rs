@@ -17,7 +17,7 @@ use super::shut::ToldShut;
 use super::{Edits, Surfaces};
 use crate::cache::Held;
 use crate::error::is_parent_gone;
-use crate::providers::KnownCredentials;
+use crate::providers::{KnownCredentials, UncallableChanges};
 use crate::registry::Registry;
 use crate::retention::NOTED_EVERY;
 
@@ -58,6 +58,7 @@ pub(crate) struct Following {
     /// What keeps tools from being used may be something else.
     denials: watch::Receiver<()>,
     credentials: watch::Receiver<KnownCredentials>,
+    uncallable: UncallableChanges,
     /// When the log is to be told what was told to who follows; nothing where it was.
     to_note: Option<Instant>,
     /// When it was last told.
@@ -81,6 +82,7 @@ impl Watches {
     pub(crate) async fn follow(&self, tenant: TenantId, id: SurfaceId, from: From) -> Result<Following, ApiError> {
         let revisions = self.registry.revisions();
         let (denials, credentials) = (self.registry.tenants().denials().judged(), self.surfaces.credentials.changes());
+        let uncallable = self.surfaces.providers.uncallable_changes();
         let held = match from {
             From::Moment(moment) => self.surfaces.held_at(&tenant, &id, moment).await?,
             From::Now | From::Revision(_) => self.surfaces.held(&tenant, &id).await?,
@@ -106,7 +108,20 @@ impl Watches {
             }
         };
         let (by, to_note, noted) = (self.clone(), Some(Instant::now()), None);
-        Ok(Following { by, tenant, id, held, watcher, shut, revisions, denials, credentials, to_note, noted })
+        Ok(Following {
+            by,
+            tenant,
+            id,
+            held,
+            watcher,
+            shut,
+            revisions,
+            denials,
+            credentials,
+            uncallable,
+            to_note,
+            noted,
+        })
     }
 }
 
@@ -126,6 +141,7 @@ impl Following {
             self.revisions.mark_unchanged();
             self.denials.mark_unchanged();
             self.credentials.mark_unchanged();
+            self.uncallable.mark_unchanged();
             match self.by.surfaces.held(&self.tenant, &self.id).await {
                 Ok(held) => self.held = held,
                 Err(ApiError::NotFound { .. }) => return Ok(Told::Deleted),
@@ -165,6 +181,7 @@ impl Following {
             _ = self.revisions.changed() => return,
             _ = self.denials.changed() => return,
             _ = self.credentials.changed() => return,
+            _ = self.uncallable.changed() => return,
             () = tokio::time::sleep(NOTED_EVERY) => return,
             () = due => {}
         }

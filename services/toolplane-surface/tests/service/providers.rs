@@ -14,6 +14,7 @@ use toolplane_wait::eventually;
 
 use crate::role::{PATIENCE, Role, options};
 use crate::several::on;
+use crate::watch::Watch;
 
 /// A document with these operations: id, method, description.
 fn document(operations: &[(&str, &str, &str)]) -> Vec<u8> {
@@ -98,6 +99,18 @@ async fn events(role: &Role) -> Vec<(String, Value)> {
     let data =
         |event: &v1::Event| toolplane_records::payload::JsonPayload::try_from(event.data.clone().unwrap()).unwrap();
     events.iter().map(|event| (event.event_type.clone(), data(event).to_value())).collect()
+}
+
+/// The tools that are told to be shown in another way, each with why.
+async fn changed(watch: &mut Watch) -> Vec<String> {
+    let message = watch.next().await.unwrap();
+    assert!(!message.anew, "{message:?}");
+    let told = message.changes.into_iter().map(|change| {
+        assert_eq!(change.kind(), v1::SurfaceToolChangeKind::Changed, "{change:?}");
+        assert_eq!(change.reason.is_empty(), change.message.is_empty(), "{change:?}");
+        format!("{} {}", change.name, change.reason)
+    });
+    told.collect()
 }
 
 const TWO: &[(&str, &str, &str)] = &[("listPets", "get", "Lists pets."), ("buyPet", "post", "Buys a pet.")];
@@ -301,7 +314,9 @@ async fn a_file_that_is_away_takes_nothing_away() {
     let provider = v1::Provider { source: Some(source), ..pets("", v1::ProviderTrust::NewTools) };
     put(&role, provider).await;
     refreshed(&role, false).await;
-    let surface = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    let made = role.surface(v1::CreateSurfaceRequest::default()).await;
+    let surface = made.surface_id;
+    let mut watch = Watch::from(&role, &surface, &made.moment).await;
     role.resolved(&surface, "pets.x.echo").await;
     std::fs::remove_file(&file).unwrap();
     for _ in 0..2 {
@@ -319,10 +334,19 @@ async fn a_file_that_is_away_takes_nothing_away() {
     assert!(refusal.retry_after_ms.is_some_and(|wait| wait > 0));
     let found = role.search(&surface, "echo").await;
     assert_eq!(found.pending_providers, ["pets"]);
+    // Whoever follows is told, also from a moment before it; who goes on from a moment behind it knows it.
+    let away = ["pets.x.echo provider.away", "pets.x.noop provider.away"];
+    assert_eq!(changed(&mut watch).await, away);
+    let mut late = Watch::from(&role, &surface, &made.moment).await;
+    assert_eq!(changed(&mut late).await, away);
+    let mut again = Watch::from(&role, &surface, &watch.moment).await;
     // It is back with one tool less: that one is marked, and its identity is not spent.
     write(&file, &["echo"]);
     let difference = refreshed(&role, false).await.difference.unwrap();
     assert_eq!(difference.withdrawn, ["provider:pets/x.noop"]);
+    for watch in [&mut watch, &mut late, &mut again] {
+        assert_eq!(changed(watch).await, ["pets.x.echo ", "pets.x.noop provider.tool_withdrawn"]);
+    }
     role.resolved(&surface, "pets.x.echo").await;
     assert_eq!(error_of(&role, &surface, "pets.x.noop").await, "provider.tool_withdrawn");
     write(&file, &["echo", "noop"]);

@@ -1,39 +1,65 @@
-//! Following a surface while tools are denied and allowed, and credentials come and go.
+//! Following a surface while tools are denied and allowed, and credentials and providers come and go.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use toolplane_records::codes;
 
 use super::live::{any_request, any_tool, apply};
 use super::watching::{Event, Follower, State, after, any_event, made, state};
 use super::*;
 use crate::traits::Traits;
 
-/// What keeps tools from being used: a rule that denies these, and a credential that tools of this namespace need.
+/// What keeps tools from being used: a rule that denies these, a credential that tools of this namespace need, the provider of those of that
+/// one, and a tool that its provider has not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ShutTools {
     pub(super) denied: BTreeMap<ToolId, String>,
     missing_in: Option<&'static str>,
+    away_in: Option<&'static str>,
+    gone: BTreeMap<ToolId, Uncallable>,
+}
+
+fn within<T: Clone + 'static>(space: Option<&'static str>, why: T) -> impl Fn(&Traits) -> Option<T> + 'static {
+    move |traits| space.filter(|space| traits.namespace == *space).map(|_| why.clone())
 }
 
 impl ShutTools {
     pub(super) fn by_namespace(&self) -> impl Fn(&Traits) -> Option<String> + 'static {
-        let missing_in = self.missing_in;
-        move |traits| missing_in.filter(|space| traits.namespace == *space).map(|_| "no worker has it".to_owned())
+        within(self.missing_in, "no worker has it".to_owned())
+    }
+
+    pub(super) fn away(&self) -> impl Fn(&Traits) -> Option<Uncallable> + 'static {
+        let message = "its provider is away".to_owned();
+        within(self.away_in, Uncallable { code: codes::PROVIDER_AWAY, message })
+    }
+
+    pub(super) fn shut<'a>(
+        &'a self,
+        by_traits: &'a dyn Fn(&Traits) -> Option<String>,
+        away: &'a dyn Fn(&Traits) -> Option<Uncallable>,
+    ) -> Shut<'a> {
+        Shut { by_traits, denied: &self.denied, by_provider: away, uncallable: &self.gone }
     }
 
     /// Another number for each of them.
     pub(super) fn mark(&self) -> u32 {
         let number =
             |id: &ToolId| id.as_str().rsplit('_').next().and_then(|number| number.parse::<u32>().ok()).unwrap();
-        let space = self.missing_in.map_or(0, |space| 1 + space.len() as u32);
-        self.denied.keys().map(|id| 1 << number(id)).sum::<u32>() + (space << 16)
+        let space = |space: Option<&str>| space.map_or(0, |space| 1 + space.len() as u32);
+        let spaces = (space(self.missing_in) << 16) + (space(self.away_in) << 20);
+        let tools = |ids: &mut dyn Iterator<Item = &ToolId>| ids.map(|id| 1 << number(id)).sum::<u32>();
+        tools(&mut self.denied.keys()) + (tools(&mut self.gone.keys()) << 8) + spaces
     }
 
-    /// What of a state may be used.
+    /// What of a state may be used, and how.
     fn leave(&self, mut state: State, catalog: &Catalog) -> State {
-        let missing = self.by_namespace();
+        let (missing, away) = (self.by_namespace(), self.away());
         state.retain(|id, _| !self.denied.contains_key(id) && missing(&catalog.get(id).unwrap().traits).is_none());
+        state.iter_mut().for_each(|(id, tool)| {
+            let by_provider = away(&catalog.get(id).unwrap().traits);
+            tool.uncallable = by_provider.or_else(|| self.gone.get(id).cloned());
+        });
         state
     }
 }
@@ -44,6 +70,9 @@ enum ShutEvent {
     Denied(u32),
     Allowed(u32),
     Missing(Option<&'static str>),
+    Away(Option<&'static str>),
+    Gone(u32),
+    Back(u32),
 }
 
 fn any_shut_event() -> impl Strategy<Value = ShutEvent> {
@@ -52,12 +81,15 @@ fn any_shut_event() -> impl Strategy<Value = ShutEvent> {
         2 => (0..8u32).prop_map(ShutEvent::Denied),
         2 => (0..8u32).prop_map(ShutEvent::Allowed),
         1 => prop::sample::select(vec![None, Some("a"), Some("b.c")]).prop_map(ShutEvent::Missing),
+        1 => prop::sample::select(vec![None, Some("a"), Some("b.c")]).prop_map(ShutEvent::Away),
+        1 => (0..8u32).prop_map(ShutEvent::Gone),
+        1 => (0..8u32).prop_map(ShutEvent::Back),
     ]
 }
 
 proptest! {
-    /// The same where tools are denied and allowed, and credentials come and go: what nobody may use is not shown, and whoever follows knows that,
-    /// also over breaks.
+    /// The same where tools are denied and allowed, and credentials and providers come and go: what nobody may use is not shown, what is not
+    /// called for a time is shown as that, and whoever follows knows both, also over breaks.
     #[test]
     fn what_is_shut_is_told_like_what_is_not_shown(
         before in prop::collection::vec(any_tool(), 0..8),
@@ -76,6 +108,12 @@ proptest! {
                 ShutEvent::Denied(number) => drop(shut.denied.insert(id(number), "is denied".to_owned())),
                 ShutEvent::Allowed(number) => drop(shut.denied.remove(&id(number))),
                 ShutEvent::Missing(space) => shut.missing_in = *space,
+                ShutEvent::Away(space) => shut.away_in = *space,
+                ShutEvent::Gone(number) => {
+                    let message = "the provider has it no more".to_owned();
+                    shut.gone.insert(id(number), Uncallable { code: codes::PROVIDED_TOOL_WITHDRAWN, message });
+                }
+                ShutEvent::Back(number) => drop(shut.gone.remove(&id(number))),
                 ShutEvent::Of(event) => surface = after(event, &surface, &mut catalog),
             }
             let now = surface.moment(&catalog).with_shut(shut.mark());

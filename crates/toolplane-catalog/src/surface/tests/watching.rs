@@ -83,9 +83,10 @@ impl Follower {
         }
         let (before, towards) = (self.told_shut.clone(), self.towards.clone());
         let shut = (&before.by_namespace(), &towards.by_namespace());
+        let away = (&before.away(), &towards.away());
         let change = ShutChange {
-            before: Shut { by_traits: shut.0, denied: &before.denied },
-            now: Shut { by_traits: shut.1, denied: &towards.denied },
+            before: before.shut(shut.0, away.0),
+            now: towards.shut(shut.1, away.1),
             is_none: before == towards,
             unsure_behind: self.unsure_behind,
         };

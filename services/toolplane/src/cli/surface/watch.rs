@@ -153,7 +153,7 @@ fn line(revision: u64, change: &v1::SurfaceToolChange) -> String {
         before => format!("{} (before: {before})", change.name),
     };
     let (verb, what) = match change.kind() {
-        Kind::Added => ("added", format!("{}{}", state(change.state()), for_budget(change))),
+        Kind::Added => ("added", format!("{}{}", state(change.state()), why(change))),
         Kind::Removed if change.message.is_empty() => ("removed", String::new()),
         Kind::Removed => ("removed", format!("{}: {}", change.reason, change.message)),
         Kind::Changed | Kind::Unspecified => ("changed", changed(change)),
@@ -172,12 +172,16 @@ fn changed(change: &v1::SurfaceToolChange) -> String {
         "" => String::new(),
         what => format!("  (its schema changed: {what}; load it again)"),
     };
-    format!("{state}{}{declared}{load}", for_budget(change))
+    format!("{state}{}{declared}{load}", why(change))
 }
 
-/// That a tool is deferred because it does not fit.
-fn for_budget(change: &v1::SurfaceToolChange) -> &'static str {
-    if change.reason == "budget" { " for the budget" } else { "" }
+/// Why a tool is shown like that.
+fn why(change: &v1::SurfaceToolChange) -> String {
+    match change.reason.as_str() {
+        "" => String::new(),
+        "budget" => " for the budget".to_owned(),
+        _ => format!(" ({})", change.message),
+    }
 }
 
 fn state(state: v1::SurfaceToolState) -> &'static str {
@@ -234,6 +238,14 @@ mod tests {
             told(Kind::Changed, anew),
             "   7  changed  a.b (before: a.c)  loaded, declared anew  (its schema changed: it takes arguments now; load it again)"
         );
+        let away = v1::SurfaceToolChange {
+            state: loaded,
+            state_before: loaded,
+            reason: "provider.away".to_owned(),
+            message: "its provider `p` is away".to_owned(),
+            ..Default::default()
+        };
+        assert_eq!(told(Kind::Changed, away), "   7  changed  a.b  loaded (its provider `p` is away)");
         let gone = v1::SurfaceToolChange {
             reason: "retired".to_owned(),
             message: "is retired".to_owned(),

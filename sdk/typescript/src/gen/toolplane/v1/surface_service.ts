@@ -548,11 +548,11 @@ export interface SurfaceToolChange {
   /** What of its schema changed since it was loaded, in words: it must be loaded again before it can be called. Empty when nothing did. */
   changed: string;
   /**
-   * Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others; open
-   * vocabulary.
+   * Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others;
+   * the code that a call of it would end with where its provider keeps it from being called (`provider.away` ...); open vocabulary.
    */
   reason: string;
-  /** The same as an enum; unspecified for `budget`. */
+  /** The same as an enum; unspecified for `budget` and codes. */
   reasonCode: HiddenReason;
   /** The same for people. */
   message: string;

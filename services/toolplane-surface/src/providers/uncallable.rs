@@ -1,0 +1,203 @@
+//! What providers keep from being called: their tools while they are away or out of use, and single tools that they no longer have, or that
+//! wait for a person. Such tools are shown, and whoever follows a surface is told why no call of them is let through.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use toolplane_catalog::{Traits, Uncallable};
+use toolplane_providers::names::of_tool_id;
+use toolplane_records::codes;
+use toolplane_records::codes::Code;
+use toolplane_records::ids::{ProviderId, TenantId, ToolId};
+use toolplane_records::vocabulary::CircuitState;
+
+use super::gate::stands;
+use super::held::Held;
+use crate::denied::mark;
+
+/// What the providers of one tenant keep from being called. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UncallableTools(
+    /// Nothing where they keep nothing. The same one as long as it is the same.
+    Option<Arc<Kept>>,
+);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Kept {
+    /// All tools of these.
+    providers: BTreeMap<String, Uncallable>,
+    tools: BTreeMap<ToolId, Uncallable>,
+}
+
+impl UncallableTools {
+    /// Single tools.
+    pub(crate) fn tools(&self) -> Option<&BTreeMap<ToolId, Uncallable>> {
+        self.0.as_ref().map(|kept| &kept.tools)
+    }
+
+    /// Why no tool of these traits is called: its provider is away, or out of use.
+    pub(crate) fn by_provider(&self, traits: &Traits) -> Option<Uncallable> {
+        self.0.as_ref()?.providers.get(traits.provider.as_deref()?).cloned()
+    }
+
+    /// Whether this is surely what `other` is.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
+    /// Stands for what this is: 0 where nothing is kept.
+    pub(crate) fn mark(&self) -> u32 {
+        let Some(kept) = &self.0 else { return 0 };
+        let providers = kept.providers.iter().map(|(id, why)| (id.as_str(), why));
+        let tools = kept.tools.iter().map(|(id, why)| (id.as_str(), why));
+        mark(providers.chain(tools).flat_map(|(id, why)| [id, why.code.as_str()]))
+    }
+
+    /// The same where a provider is like this now; nothing where it was.
+    fn with(&self, id: &ProviderId, held: Option<&Held>) -> Option<Self> {
+        let before = self.0.as_deref();
+        let others = |kept: &Kept| {
+            let providers = kept.providers.iter().filter(|(provider, _)| *provider != id.as_str());
+            let is_its = |tool: &ToolId| of_tool_id(tool).is_some_and(|(provider, _)| provider == *id);
+            let tools = kept.tools.iter().filter(|(tool, _)| !is_its(tool));
+            Kept { providers: of_each(providers), tools: of_each(tools) }
+        };
+        let mut kept = before.map(others).unwrap_or_default();
+        if let Some(held) = held {
+            kept.providers.extend(all_of(held).map(|why| (id.to_string(), why)));
+            kept.tools.extend(some_of(held));
+        }
+        let is_nothing = kept == Kept::default();
+        let is_new = before.map_or(!is_nothing, |before| *before != kept);
+        is_new.then(|| Self((!is_nothing).then(|| Arc::new(kept))))
+    }
+}
+
+fn of_each<'k, K: Clone + Ord + 'k>(kept: impl Iterator<Item = (&'k K, &'k Uncallable)>) -> BTreeMap<K, Uncallable> {
+    kept.map(|(key, why)| (key.clone(), why.clone())).collect()
+}
+
+/// Why no tool of a provider is called, in words that stay the same as long as that is so.
+fn all_of(held: &Held) -> Option<Uncallable> {
+    let id = &held.provider.provider_id;
+    // Whether a call may try is a matter of the clock, and no news.
+    let (code, message) = match held.status.circuit {
+        _ if held.is_retired() => (codes::PROVIDER_RETIRED, format!("the provider `{id}` is retired")),
+        CircuitState::Closed => return None,
+        _ => (codes::PROVIDER_AWAY, format!("the provider `{id}` is away: calls are refused until it answers again")),
+    };
+    Some(Uncallable { code, message })
+}
+
+/// Tools of a provider in the catalog that are not called whether it is there or not.
+fn some_of(held: &Held) -> impl Iterator<Item = (ToolId, Uncallable)> {
+    let in_catalog = held.tools.iter().filter(|(_, tool)| tool.registered.is_some());
+    in_catalog.filter_map(|(id, tool)| {
+        let (_, name) = of_tool_id(id)?;
+        let error = stands(held, Some(tool)).error(&format!("{}.{name}", held.provider.namespace))?;
+        Some((id.clone(), Uncallable { code: Code::find(&error.error_code)?, message: error.message }))
+    })
+}
+
+/// What the providers of all tenants keep from being called.
+#[derive(Debug, Default)]
+pub(super) struct Uncallables(watch::Sender<BTreeMap<TenantId, UncallableTools>>);
+
+/// Changes with what a provider of anybody keeps from being called.
+pub(crate) type UncallableChanges = watch::Receiver<BTreeMap<TenantId, UncallableTools>>;
+
+impl Uncallables {
+    pub(super) fn of(&self, tenant: &TenantId) -> UncallableTools {
+        self.0.borrow().get(tenant).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn changes(&self) -> UncallableChanges {
+        self.0.subscribe()
+    }
+
+    /// Says how a provider is now; that it is none any more.
+    pub(super) fn tell(&self, tenant: &TenantId, id: &ProviderId, held: Option<&Held>) {
+        self.0.send_if_modified(|all| {
+            let before = all.get(tenant).cloned().unwrap_or_default();
+            let Some(now) = before.with(id, held) else { return false };
+            match now.0.is_some() {
+                true => all.insert(tenant.clone(), now),
+                false => all.remove(tenant),
+            };
+            true
+        });
+    }
+
+    /// Says which providers there are now, in the place of all.
+    pub(super) fn tell_all(&self, held: &BTreeMap<TenantId, BTreeMap<ProviderId, Arc<Held>>>) {
+        let now = held.iter().map(|(tenant, own)| {
+            let none = UncallableTools::default();
+            (tenant.clone(), own.iter().fold(none, |all, (id, held)| all.with(id, Some(held)).unwrap_or(all)))
+        });
+        let now: BTreeMap<TenantId, UncallableTools> = now.filter(|(_, kept)| kept.0.is_some()).collect();
+        self.0.send_if_modified(|all| {
+            let before = std::mem::replace(all, now);
+            !before
+                .iter()
+                .map(|(tenant, kept)| (tenant, &kept.0))
+                .eq(all.iter().map(|(tenant, kept)| (tenant, &kept.0)))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_providers::health::{fresh, retired};
+    use toolplane_records::time::Timestamp;
+
+    use super::super::tests::provider;
+    use super::*;
+
+    fn held(tenant: &str, id: &str, circuit: CircuitState) -> Held {
+        let provider = provider(tenant, id, None);
+        let mut status = fresh(&provider, Timestamp::from_millis(0));
+        status.circuit = circuit;
+        Held { provider, status, version: 1, tools: BTreeMap::new() }
+    }
+
+    /// What a tenant's providers keep, in words.
+    fn kept(all: &Uncallables, tenant: &str) -> Vec<String> {
+        let own = all.of(&TenantId::from_trusted(tenant));
+        let kept =
+            own.0.as_ref().map(|kept| kept.providers.iter().map(|(id, why)| format!("{id} {}", why.code.as_str())));
+        assert_eq!(own.mark() == 0, kept.is_none());
+        kept.map(Iterator::collect).unwrap_or_default()
+    }
+
+    #[test]
+    fn who_is_away_or_out_of_use_is_told_once_and_of_its_tenant() {
+        use CircuitState::{Closed, HalfOpen, Open};
+        let all = Uncallables::default();
+        let mut changes = all.changes();
+        let mut tell = |held: Held| {
+            all.tell(&held.provider.tenant, &held.provider.provider_id, Some(&held));
+            let is_told = changes.has_changed().unwrap();
+            changes.mark_unchanged();
+            is_told
+        };
+        assert!(!tell(held("acme", "a", Closed)) && kept(&all, "acme").is_empty());
+        assert!(tell(held("acme", "a", Open)) && tell(held("acme", "b", Open)) && tell(held("other", "a", Open)));
+        let before = all.of(&TenantId::from_trusted("acme"));
+        assert!(!tell(held("acme", "a", HalfOpen)), "a call that tries is no news");
+        assert!(before.is(&all.of(&TenantId::from_trusted("acme"))));
+        assert_eq!(kept(&all, "acme"), ["a provider.away", "b provider.away"]);
+        let gone = held("acme", "b", Open);
+        assert!(tell(Held { status: retired(&gone.status), ..gone }));
+        assert!(tell(held("acme", "a", Closed)));
+        assert_eq!(
+            (kept(&all, "acme"), kept(&all, "other")),
+            (vec!["b provider.retired".to_owned()], vec!["a provider.away".to_owned()])
+        );
+        all.tell_all(&BTreeMap::new());
+        assert!(kept(&all, "acme").is_empty() && kept(&all, "other").is_empty());
+    }
+}
