@@ -28,6 +28,17 @@ struct Kept {
     /// All tools of these.
     providers: BTreeMap<String, Uncallable>,
     tools: BTreeMap<ToolId, Uncallable>,
+    /// Stands for these: each answer about a surface has it.
+    mark: u32,
+}
+
+impl Kept {
+    fn marked(self) -> Self {
+        let providers = self.providers.iter().map(|(id, why)| (id.as_str(), why));
+        let tools = self.tools.iter().map(|(id, why)| (id.as_str(), why));
+        let mark = mark(providers.chain(tools).flat_map(|(id, why)| [id, why.code.as_str()]));
+        Self { mark, ..self }
+    }
 }
 
 impl UncallableTools {
@@ -51,10 +62,7 @@ impl UncallableTools {
 
     /// Stands for what this is: 0 where nothing is kept.
     pub(crate) fn mark(&self) -> u32 {
-        let Some(kept) = &self.0 else { return 0 };
-        let providers = kept.providers.iter().map(|(id, why)| (id.as_str(), why));
-        let tools = kept.tools.iter().map(|(id, why)| (id.as_str(), why));
-        mark(providers.chain(tools).flat_map(|(id, why)| [id, why.code.as_str()]))
+        self.0.as_ref().map_or(0, |kept| kept.mark)
     }
 
     /// The same where a provider is like this now; nothing where it was.
@@ -64,7 +72,7 @@ impl UncallableTools {
             let providers = kept.providers.iter().filter(|(provider, _)| *provider != id.as_str());
             let is_its = |tool: &ToolId| of_tool_id(tool).is_some_and(|(provider, _)| provider == *id);
             let tools = kept.tools.iter().filter(|(tool, _)| !is_its(tool));
-            Kept { providers: of_each(providers), tools: of_each(tools) }
+            Kept { providers: of_each(providers), tools: of_each(tools), mark: 0 }
         };
         let mut kept = before.map(others).unwrap_or_default();
         if let Some(held) = held {
@@ -72,6 +80,7 @@ impl UncallableTools {
             kept.tools.extend(some_of(held));
         }
         let is_nothing = kept == Kept::default();
+        let kept = kept.marked();
         let is_new = before.map_or(!is_nothing, |before| *before != kept);
         is_new.then(|| Self((!is_nothing).then(|| Arc::new(kept))))
     }
