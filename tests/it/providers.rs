@@ -189,9 +189,14 @@ async fn what_its_servers_say_and_how_its_calls_end_is_heard() {
     let has_grown = async || shell.says(0, &["providers", "tools", "small"]).contains("small/grown").then_some(());
     eventually("the new tool is known", PATIENCE, has_grown).await;
 
-    // Calls that lose the server are counted against it, and then it is left alone.
-    let is_away =
-        async || shell.complains(1, &["invoke", "small.die", "-i", "{}"]).contains("provider.away").then_some(());
+    // Calls that lose the server are counted against it, and then it is left alone: whoever reads a surface is told so.
+    let surface = shell.json(0, &["surface", "create", "--load", "small.die"])["surface_id"].clone();
+    let shown = || shell.says(0, &["surface", "show", surface.as_str().unwrap()]);
+    assert!(!shown().contains("is away"));
+    let is_away = async || {
+        let is_refused = shell.complains(1, &["invoke", "small.die", "-i", "{}"]).contains("provider.away");
+        (is_refused && shown().contains("is away")).then_some(())
+    };
     eventually("its calls are counted", PATIENCE, is_away).await;
     let listed = shell.says(0, &["providers", "ls"]);
     assert!(listed.contains("degraded") && listed.contains("circuit"), "{listed}");

@@ -26,6 +26,12 @@ pub struct LoadedTool {
     /// loaded again before it can be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
+    /// What keeps it from being called now: the code a call of it ends with, e.g. `provider.away`; only in what is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncallable: Option<String>,
+    /// The same for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// A tool that can be found but whose schema is not loaded.

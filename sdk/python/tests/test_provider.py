@@ -40,6 +40,11 @@ def test_a_provider_takes_the_tools_of_its_worker(tools: Toolplane, endpoint: st
                 )
                 answered = tools.call(f"{provider}.{names[-1]}", {"who": "you"}, on_approval=lambda _: "approve")
                 assert answered.value == "you!"
+        reasons = {found.name: found.reason for found in tools.list()}
+        assert reasons[f"{provider}.bye"] == ""
+        service.RemoveProvider(providers.RemoveProviderRequest(provider_id=provider), timeout=30)
+        reasons = {found.name: found.reason for found in tools.list()}
+        assert "is retired" in reasons[f"{provider}.bye"], reasons[f"{provider}.bye"]
 
 
 def test_the_generated_stubs_are_there_for_what_has_no_method(endpoint: str) -> None:

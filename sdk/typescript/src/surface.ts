@@ -5,6 +5,7 @@ import { SynonymOrigin, type MatchReason } from "./gen/toolplane/v1/search.js";
 import { CreateSurfaceRequest, DeferPolicy, type ExportedTool, type LoadOutcome, type SelectionWarning } from "./gen/toolplane/v1/surface_service.js";
 import { RequestError } from "./errors.js";
 import type { SurfaceTool } from "./gen/toolplane/v1/surface.js";
+import { LoadingState } from "./gen/toolplane/v1/vocabulary.js";
 import { JsonText } from "./json.js";
 import { payloadText, payloadValue, toPayload } from "./payload.js";
 import { ask, type Asking } from "./rpc.js";
@@ -21,7 +22,7 @@ export interface ToolEntry {
   readonly state: "loaded" | "deferred" | "blocked" | "excluded";
   /** A phrase for discovery, of deferred ones. */
   readonly hint?: string;
-  /** Why it cannot be called. */
+  /** Why it cannot be called now; of loaded and deferred ones only where something keeps it from that, e.g. a provider that is away. */
   readonly reason?: string;
 }
 
@@ -154,15 +155,26 @@ export async function listTools(connection: Connection, surfaceId: string, signa
 function entry({ tool, alias }: SurfaceTool): ToolEntry[] {
   switch (tool?.$case) {
     case "loaded":
-      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: "loaded" }];
-    case "deferred":
-      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: "deferred", hint: tool.value.searchHint }];
+      return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: "loaded", ...because(tool.value.message) }];
+    case "deferred": {
+      const { name, toolId, searchHint, loadingState, reason } = tool.value;
+      return [{ name, toolId, alias, state: "deferred", hint: searchHint, ...because(isKept(loadingState) ? reason : "") }];
+    }
     case "blocked":
     case "excluded":
       return [{ name: tool.value.name, toolId: tool.value.toolId, alias, state: tool.$case, reason: tool.value.reason }];
     default:
       return [];
   }
+}
+
+/** Whether something keeps a deferred tool from being called, so that loading it is not enough. */
+function isKept(state: LoadingState): boolean {
+  return state === LoadingState.LOADING_STATE_UNAVAILABLE || state === LoadingState.LOADING_STATE_PENDING_PROVIDER;
+}
+
+function because(reason: string): { reason?: string } {
+  return reason === "" ? {} : { reason };
 }
 
 /** @internal */

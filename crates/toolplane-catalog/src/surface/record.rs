@@ -23,6 +23,8 @@ pub(super) fn loaded_now(entry: &CatalogEntry, now: Timestamp) -> LoadedTool {
         loaded_at: Some(now),
         digest: Some(entry.tool.digest()),
         changed: None,
+        uncallable: None,
+        message: None,
     }
 }
 

@@ -14,6 +14,8 @@ impl From<&records::LoadedTool> for v1::LoadedTool {
             loaded_at: record.loaded_at.and_then(field::instant),
             digest: field::text(&record.digest),
             changed: record.changed.clone().unwrap_or_default(),
+            uncallable: record.uncallable.clone().unwrap_or_default(),
+            message: record.message.clone().unwrap_or_default(),
         }
     }
 }
@@ -27,9 +29,15 @@ impl TryFrom<v1::LoadedTool> for records::LoadedTool {
             name: message.name,
             loaded_at: field::optional_time("loaded_at", message.loaded_at)?,
             digest: field::optional_id("digest", &message.digest)?,
-            changed: Some(message.changed).filter(|text| !text.is_empty()),
+            changed: given(message.changed),
+            uncallable: given(message.uncallable),
+            message: given(message.message),
         })
     }
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 impl From<&records::DeferredToolRef> for v1::DeferredToolRef {

@@ -14836,6 +14836,12 @@ pub struct LoadedTool {
     /// What of its schema changed since, in words; empty when nothing did. It must be loaded again before it can be called.
     #[prost(string, tag = "5")]
     pub changed: ::prost::alloc::string::String,
+    /// What keeps it from being called now: the code a call of it ends with, e.g. `provider.away`; empty when nothing does.
+    #[prost(string, tag = "6")]
+    pub uncallable: ::prost::alloc::string::String,
+    /// The same for people.
+    #[prost(string, tag = "7")]
+    pub message: ::prost::alloc::string::String,
 }
 /// A tool kept out of a surface, and why.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -55,9 +55,14 @@ class LoadedTools(list[Tool]):
     unloaded: tuple[Unloaded, ...] = ()
 
 
+# States of deferred tools of which it is not enough to load them.
+_KEPT = (vocabulary_pb2.LOADING_STATE_UNAVAILABLE, vocabulary_pb2.LOADING_STATE_PENDING_PROVIDER)
+
+
 @dataclass(frozen=True)
 class Found:
-    """A tool that a search found, or that a list names. `loaded` says whether it can be called as it is.
+    """A tool that a search found, or that a list names. `loaded` says whether its schema is visible as it is now, and `reason` why it
+    cannot be called now, for people: empty where nothing keeps it from that, and where loading it is enough.
 
     Of what a search found, `description` is the beginning of its description, `score` is comparable within one search, and `why`
     says which words it was found by, e.g. `("emails", "sned ~ send (typo)")`.
@@ -71,13 +76,15 @@ class Found:
     description: str = ""
     score: float = 0.0
     why: tuple[str, ...] = ()
+    reason: str = ""
 
     @classmethod
     def of(cls, message: deferred_tool_pb2.DeferredToolRef, found: search_pb2.FoundTool | None = None) -> Found:
         """From its message, and from that of the match where a search found it."""
         loaded = message.loading_state == vocabulary_pb2.LOADING_STATE_LOADED
+        kept = message.reason if message.loading_state in _KEPT else ""
         if found is None:
-            return cls(message.name, message.tool_id, message.search_hint, loaded)
+            return cls(message.name, message.tool_id, message.search_hint, loaded, reason=kept)
         why = tuple(_reason(reason) for reason in found.why)
         return cls(
             message.name,
@@ -88,12 +95,13 @@ class Found:
             found.description,
             found.score / 1000,
             why,
+            kept,
         )
 
     @classmethod
     def of_loaded(cls, message: surface_pb2.LoadedTool) -> Found:
         """From the message of a tool whose schema is visible. One that changed since has to be loaded again."""
-        return cls(message.name, message.tool_id, "", not message.changed)
+        return cls(message.name, message.tool_id, "", not message.changed, reason=message.message)
 
 
 @dataclass(frozen=True)

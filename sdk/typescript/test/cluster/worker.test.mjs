@@ -8,7 +8,7 @@ import { before, test } from "node:test";
 import { context, ROOT_CONTEXT, trace, TraceFlags } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { ToolError } from "toolplane";
-import { PutProviderRequest } from "toolplane/v1/provider_service";
+import { PutProviderRequest, RemoveProviderRequest } from "toolplane/v1/provider_service";
 import { ProviderTrust } from "toolplane/v1/provider";
 
 import { Journal } from "../../dist/worker/journal.js";
@@ -54,8 +54,8 @@ test("a tool that may run twice, killed in the middle, runs again and succeeds",
   const worker = await WorkerProcess.start(t, name, path);
   const id = await tools.submit(`${name}.again`, { id: "repeated" });
   await worker.tells("began");
-  // What the cluster has not heard of is no attempt.
-  await eventually("the cluster knows that it runs", async () => (await tools.get(id)).invocation.attempt === 1);
+  // What the cluster has not heard to have begun is no attempt.
+  await eventually("the cluster knows that it runs", async () => (await tools.get(id)).invocation.status === "running");
   await worker.kill();
   const next = await WorkerProcess.start(t, name, path);
   assert.equal((await next.tells("began")).attempt, 2);
@@ -228,5 +228,9 @@ test("tools that are not registered come from a provider of the kind `worker`", 
   const waits = (error) => assert.equal(error.code, "provider.tool_waits");
   const called = await eventually("it can be called", () => tools.call(`${own}.word_count`, { text: "a b" }).catch(waits));
   assert.equal(called.value, 2);
+  const reason = async () => (await tools.list()).find((tool) => tool.name === `${own}.word_count`).reason;
+  assert.equal(await reason(), undefined);
+  await asked(providers, "removeProvider", RemoveProviderRequest.fromPartial({ providerId: own }));
+  assert.match(await reason(), /is retired/);
   await worker.kill();
 });

@@ -157,6 +157,8 @@ fn told(view: &View, resolution: Resolution<'_>, since: &str) -> Meaning {
                 loaded_at: None,
                 digest: None,
                 changed: None,
+                uncallable: None,
+                message: None,
             });
             return Meaning::Callable(entry.clone(), loaded);
         }

@@ -51,11 +51,7 @@ impl Showing {
     ) -> Result<Told, ApiError> {
         let now = self.registry.now().await?;
         let mut told = self.told_unmarked(tenant, surface, after, fits);
-        let refs = told.tools.iter_mut().filter_map(|tool| match tool {
-            SurfaceTool::Deferred(tool) => Some(tool),
-            _ => None,
-        });
-        self.gate.mark(tenant, refs, now);
+        self.gate.mark_surface(tenant, &mut told.tools, now);
         Ok(told)
     }
 

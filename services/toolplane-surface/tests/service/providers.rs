@@ -101,6 +101,14 @@ async fn events(role: &Role) -> Vec<(String, Value)> {
     events.iter().map(|event| (event.event_type.clone(), data(event).to_value())).collect()
 }
 
+/// What keeps the one loaded tool of a surface from being called.
+async fn kept(role: &Role, surface: &str) -> String {
+    let loaded = role.get(surface).await.surface.unwrap().loaded_tools;
+    let [tool] = &loaded[..] else { panic!("{loaded:?}") };
+    assert_eq!(tool.uncallable.is_empty(), tool.message.is_empty(), "{tool:?}");
+    tool.uncallable.clone()
+}
+
 /// The tools that are told to be shown in another way, each with why.
 async fn changed(watch: &mut Watch) -> Vec<String> {
     let message = watch.next().await.unwrap();
@@ -160,9 +168,11 @@ async fn whole_way(role: &Role) {
     let load = role.load(&surface, &["pets.listPets"]).await.outcomes.remove(0);
     assert!(matches!(load.outcome, Some(v1::load_outcome::Outcome::Loaded(_))), "{load:?}");
     assert!(role.resolved(&surface, "pets.listPets").await.registration.is_some());
+    assert_eq!(kept(role, &surface).await, "");
     // A yes that was given can be taken back.
     assert_eq!(review(role, "listPets", &seen.digest, false).await.tool.unwrap().state(), v1::ReviewState::Rejected);
     assert_eq!(error_of(role, &surface, "pets.listPets").await, "provider.tool_rejected");
+    assert_eq!(kept(role, &surface).await, "provider.tool_rejected");
     assert_eq!(review(role, "listPets", &seen.digest, true).await.tool.unwrap().state(), v1::ReviewState::Approved);
     assert!(role.resolved(&surface, "pets.listPets").await.registration.is_some());
 
@@ -173,6 +183,7 @@ async fn whole_way(role: &Role) {
     let request = v1::RemoveProviderRequest { provider_id: "pets".to_owned(), ..Default::default() };
     role.providers().remove_provider(request).await.unwrap();
     assert_eq!(error_of(role, &surface, "pets.listPets").await, "provider.retired");
+    assert_eq!(kept(role, &surface).await, "provider.retired");
     let listed = role.providers().list_providers(v1::ListProvidersRequest::default()).await.unwrap().into_inner();
     assert!(listed.providers.is_empty());
     // Put again, it is asked anew, and what was approved is what it was.

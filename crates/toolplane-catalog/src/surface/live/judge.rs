@@ -269,6 +269,8 @@ impl LiveSurface {
                 loaded_at: (entry.since.created <= self.made.remembered_up_to()).then_some(self.made.created_at),
                 digest: entry.digest_at(self.made.remembered_up_to()),
                 changed: None,
+                uncallable: None,
+                message: None,
             },
         };
         let drift = tool.digest.as_ref().map_or(Drift::Forgotten, |digest| entry.since(digest));

@@ -333,6 +333,8 @@ fn surface() -> ToolSurface {
             loaded_at: Some(at(1)),
             digest: Some(Digest::of(b"registration")),
             changed: Some("`/limit` is gone".to_owned()),
+            uncallable: Some("provider.away".to_owned()),
+            message: Some("the provider `files` is away".to_owned()),
         }],
         deferred_tools: vec![deferred()],
         blocked_tools: vec![hidden(HiddenReason::PolicyBlocked)],

@@ -28,31 +28,31 @@ from toolplane.v1 import payload_pb2 as toolplane_dot_v1_dot_payload__pb2
 from toolplane.v1 import vocabulary_pb2 as toolplane_dot_v1_dot_vocabulary__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atoolplane/v1/surface.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a toolplane/v1/deferred_tool.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"{\n\nLoadedTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12-\n\tloaded_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07\x63hanged\x18\x05 \x01(\t\"}\n\nHiddenTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12/\n\x0breason_code\x18\x04 \x01(\x0e\x32\x1a.toolplane.v1.HiddenReason\x12\x0f\n\x07message\x18\x05 \x01(\t\"\xd9\x07\n\x0bToolSurface\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x12\n\nsurface_id\x18\x02 \x01(\t\x12\r\n\x05scope\x18\x03 \x01(\t\x12.\n\nscope_code\x18\x04 \x01(\x0e\x32\x1a.toolplane.v1.SurfaceScope\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08producer\x18\x06 \x01(\t\x12\x11\n\ttool_refs\x18\x07 \x03(\t\x12.\n\x0cloaded_tools\x18\x08 \x03(\x0b\x32\x18.toolplane.v1.LoadedTool\x12\x35\n\x0e\x64\x65\x66\x65rred_tools\x18\t \x03(\x0b\x32\x1d.toolplane.v1.DeferredToolRef\x12/\n\rblocked_tools\x18\n \x03(\x0b\x32\x18.toolplane.v1.HiddenTool\x12\x30\n\x0e\x65xcluded_tools\x18\x0b \x03(\x0b\x32\x18.toolplane.v1.HiddenTool\x12\x33\n\x10selection_policy\x18\x0c \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x36\n\x13\x64\x65\x66\x61ult_tool_choice\x18\r \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x1f\n\x17\x63\x61pability_requirements\x18\x0e \x03(\t\x12\x35\n\x12model_capabilities\x18\x0f \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x33\n\x10role_constraints\x18\x10 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x16\n\x0esurface_reason\x18\x11 \x01(\t\x12\x13\n\x0bpolicy_refs\x18\x12 \x03(\t\x12\x14\n\x0cruntime_refs\x18\x13 \x03(\t\x12\x0e\n\x06tenant\x18\x14 \x01(\t\x12\x10\n\x08revision\x18\x15 \x01(\x04\x12+\n\x06\x63ounts\x18\x16 \x01(\x0b\x32\x1b.toolplane.v1.SurfaceCounts\x12\x18\n\x10next_tools_token\x18\x17 \x01(\t\x12\x0e\n\x06moment\x18\x18 \x01(\t\x12\x0e\n\x06pinned\x18\x19 \x01(\x08\x12/\n\x08outdated\x18\x1a \x01(\x0b\x32\x1d.toolplane.v1.SurfaceOutdated\x12.\n\x06\x62udget\x18\x1b \x01(\x0b\x32\x1e.toolplane.v1.SurfaceBudgetUse\x12\x19\n\x11parent_surface_id\x18\x1c \x01(\t\"W\n\rSurfaceBudget\x12\x11\n\tmax_tools\x18\x01 \x01(\x04\x12\x19\n\x11max_schema_tokens\x18\x02 \x01(\x04\x12\x18\n\x10max_schema_bytes\x18\x03 \x01(\x04\"\xbf\x01\n\x10SurfaceBudgetUse\x12+\n\x06\x62udget\x18\x01 \x01(\x0b\x32\x1b.toolplane.v1.SurfaceBudget\x12\r\n\x05tools\x18\x02 \x01(\x04\x12\x15\n\rschema_tokens\x18\x03 \x01(\x04\x12\x14\n\x0cschema_bytes\x18\x04 \x01(\x04\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x05 \x01(\x04\x12\x30\n\x0e\x64\x65\x66\x65rred_tools\x18\x06 \x03(\x0b\x32\x18.toolplane.v1.BudgetTool\"+\n\nBudgetTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"{\n\x0fSurfaceOutdated\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\r\x12\x0f\n\x07removed\x18\x02 \x01(\r\x12\x0f\n\x07\x63hanged\x18\x03 \x01(\r\x12\x0c\n\x04more\x18\x04 \x01(\x08\x12)\n\x05tools\x18\x05 \x03(\x0b\x32\x1a.toolplane.v1.OutdatedTool\"=\n\x0cOutdatedTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06\x63hange\x18\x03 \x01(\t\"T\n\rSurfaceCounts\x12\x0e\n\x06loaded\x18\x01 \x01(\r\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x02 \x01(\r\x12\x0f\n\x07\x62locked\x18\x03 \x01(\r\x12\x10\n\x08\x65xcluded\x18\x04 \x01(\r\"\xde\x01\n\x0bSurfaceTool\x12*\n\x06loaded\x18\x01 \x01(\x0b\x32\x18.toolplane.v1.LoadedToolH\x00\x12\x31\n\x08\x64\x65\x66\x65rred\x18\x02 \x01(\x0b\x32\x1d.toolplane.v1.DeferredToolRefH\x00\x12+\n\x07\x62locked\x18\x03 \x01(\x0b\x32\x18.toolplane.v1.HiddenToolH\x00\x12,\n\x08\x65xcluded\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.HiddenToolH\x00\x12\r\n\x05\x61lias\x18\x05 \x01(\tB\x06\n\x04toolb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atoolplane/v1/surface.proto\x12\x0ctoolplane.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a toolplane/v1/deferred_tool.proto\x1a\x1atoolplane/v1/payload.proto\x1a\x1dtoolplane/v1/vocabulary.proto\"\xa0\x01\n\nLoadedTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12-\n\tloaded_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0f\n\x07\x63hanged\x18\x05 \x01(\t\x12\x12\n\nuncallable\x18\x06 \x01(\t\x12\x0f\n\x07message\x18\x07 \x01(\t\"}\n\nHiddenTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12/\n\x0breason_code\x18\x04 \x01(\x0e\x32\x1a.toolplane.v1.HiddenReason\x12\x0f\n\x07message\x18\x05 \x01(\t\"\xd9\x07\n\x0bToolSurface\x12\x16\n\x0eschema_version\x18\x01 \x01(\t\x12\x12\n\nsurface_id\x18\x02 \x01(\t\x12\r\n\x05scope\x18\x03 \x01(\t\x12.\n\nscope_code\x18\x04 \x01(\x0e\x32\x1a.toolplane.v1.SurfaceScope\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08producer\x18\x06 \x01(\t\x12\x11\n\ttool_refs\x18\x07 \x03(\t\x12.\n\x0cloaded_tools\x18\x08 \x03(\x0b\x32\x18.toolplane.v1.LoadedTool\x12\x35\n\x0e\x64\x65\x66\x65rred_tools\x18\t \x03(\x0b\x32\x1d.toolplane.v1.DeferredToolRef\x12/\n\rblocked_tools\x18\n \x03(\x0b\x32\x18.toolplane.v1.HiddenTool\x12\x30\n\x0e\x65xcluded_tools\x18\x0b \x03(\x0b\x32\x18.toolplane.v1.HiddenTool\x12\x33\n\x10selection_policy\x18\x0c \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x36\n\x13\x64\x65\x66\x61ult_tool_choice\x18\r \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x1f\n\x17\x63\x61pability_requirements\x18\x0e \x03(\t\x12\x35\n\x12model_capabilities\x18\x0f \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x33\n\x10role_constraints\x18\x10 \x01(\x0b\x32\x19.toolplane.v1.JsonPayload\x12\x16\n\x0esurface_reason\x18\x11 \x01(\t\x12\x13\n\x0bpolicy_refs\x18\x12 \x03(\t\x12\x14\n\x0cruntime_refs\x18\x13 \x03(\t\x12\x0e\n\x06tenant\x18\x14 \x01(\t\x12\x10\n\x08revision\x18\x15 \x01(\x04\x12+\n\x06\x63ounts\x18\x16 \x01(\x0b\x32\x1b.toolplane.v1.SurfaceCounts\x12\x18\n\x10next_tools_token\x18\x17 \x01(\t\x12\x0e\n\x06moment\x18\x18 \x01(\t\x12\x0e\n\x06pinned\x18\x19 \x01(\x08\x12/\n\x08outdated\x18\x1a \x01(\x0b\x32\x1d.toolplane.v1.SurfaceOutdated\x12.\n\x06\x62udget\x18\x1b \x01(\x0b\x32\x1e.toolplane.v1.SurfaceBudgetUse\x12\x19\n\x11parent_surface_id\x18\x1c \x01(\t\"W\n\rSurfaceBudget\x12\x11\n\tmax_tools\x18\x01 \x01(\x04\x12\x19\n\x11max_schema_tokens\x18\x02 \x01(\x04\x12\x18\n\x10max_schema_bytes\x18\x03 \x01(\x04\"\xbf\x01\n\x10SurfaceBudgetUse\x12+\n\x06\x62udget\x18\x01 \x01(\x0b\x32\x1b.toolplane.v1.SurfaceBudget\x12\r\n\x05tools\x18\x02 \x01(\x04\x12\x15\n\rschema_tokens\x18\x03 \x01(\x04\x12\x14\n\x0cschema_bytes\x18\x04 \x01(\x04\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x05 \x01(\x04\x12\x30\n\x0e\x64\x65\x66\x65rred_tools\x18\x06 \x03(\x0b\x32\x18.toolplane.v1.BudgetTool\"+\n\nBudgetTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"{\n\x0fSurfaceOutdated\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\r\x12\x0f\n\x07removed\x18\x02 \x01(\r\x12\x0f\n\x07\x63hanged\x18\x03 \x01(\r\x12\x0c\n\x04more\x18\x04 \x01(\x08\x12)\n\x05tools\x18\x05 \x03(\x0b\x32\x1a.toolplane.v1.OutdatedTool\"=\n\x0cOutdatedTool\x12\x0f\n\x07tool_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06\x63hange\x18\x03 \x01(\t\"T\n\rSurfaceCounts\x12\x0e\n\x06loaded\x18\x01 \x01(\r\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x02 \x01(\r\x12\x0f\n\x07\x62locked\x18\x03 \x01(\r\x12\x10\n\x08\x65xcluded\x18\x04 \x01(\r\"\xde\x01\n\x0bSurfaceTool\x12*\n\x06loaded\x18\x01 \x01(\x0b\x32\x18.toolplane.v1.LoadedToolH\x00\x12\x31\n\x08\x64\x65\x66\x65rred\x18\x02 \x01(\x0b\x32\x1d.toolplane.v1.DeferredToolRefH\x00\x12+\n\x07\x62locked\x18\x03 \x01(\x0b\x32\x18.toolplane.v1.HiddenToolH\x00\x12,\n\x08\x65xcluded\x18\x04 \x01(\x0b\x32\x18.toolplane.v1.HiddenToolH\x00\x12\r\n\x05\x61lias\x18\x05 \x01(\tB\x06\n\x04toolb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'toolplane.v1.surface_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LOADEDTOOL']._serialized_start=170
-  _globals['_LOADEDTOOL']._serialized_end=293
-  _globals['_HIDDENTOOL']._serialized_start=295
-  _globals['_HIDDENTOOL']._serialized_end=420
-  _globals['_TOOLSURFACE']._serialized_start=423
-  _globals['_TOOLSURFACE']._serialized_end=1408
-  _globals['_SURFACEBUDGET']._serialized_start=1410
-  _globals['_SURFACEBUDGET']._serialized_end=1497
-  _globals['_SURFACEBUDGETUSE']._serialized_start=1500
-  _globals['_SURFACEBUDGETUSE']._serialized_end=1691
-  _globals['_BUDGETTOOL']._serialized_start=1693
-  _globals['_BUDGETTOOL']._serialized_end=1736
-  _globals['_SURFACEOUTDATED']._serialized_start=1738
-  _globals['_SURFACEOUTDATED']._serialized_end=1861
-  _globals['_OUTDATEDTOOL']._serialized_start=1863
-  _globals['_OUTDATEDTOOL']._serialized_end=1924
-  _globals['_SURFACECOUNTS']._serialized_start=1926
-  _globals['_SURFACECOUNTS']._serialized_end=2010
-  _globals['_SURFACETOOL']._serialized_start=2013
-  _globals['_SURFACETOOL']._serialized_end=2235
+  _globals['_LOADEDTOOL']._serialized_start=171
+  _globals['_LOADEDTOOL']._serialized_end=331
+  _globals['_HIDDENTOOL']._serialized_start=333
+  _globals['_HIDDENTOOL']._serialized_end=458
+  _globals['_TOOLSURFACE']._serialized_start=461
+  _globals['_TOOLSURFACE']._serialized_end=1446
+  _globals['_SURFACEBUDGET']._serialized_start=1448
+  _globals['_SURFACEBUDGET']._serialized_end=1535
+  _globals['_SURFACEBUDGETUSE']._serialized_start=1538
+  _globals['_SURFACEBUDGETUSE']._serialized_end=1729
+  _globals['_BUDGETTOOL']._serialized_start=1731
+  _globals['_BUDGETTOOL']._serialized_end=1774
+  _globals['_SURFACEOUTDATED']._serialized_start=1776
+  _globals['_SURFACEOUTDATED']._serialized_end=1899
+  _globals['_OUTDATEDTOOL']._serialized_start=1901
+  _globals['_OUTDATEDTOOL']._serialized_end=1962
+  _globals['_SURFACECOUNTS']._serialized_start=1964
+  _globals['_SURFACECOUNTS']._serialized_end=2048
+  _globals['_SURFACETOOL']._serialized_start=2051
+  _globals['_SURFACETOOL']._serialized_end=2273
 # @@protoc_insertion_point(module_scope)

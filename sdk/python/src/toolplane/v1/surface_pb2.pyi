@@ -13,18 +13,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class LoadedTool(_message.Message):
-    __slots__ = ("tool_id", "name", "loaded_at", "digest", "changed")
+    __slots__ = ("tool_id", "name", "loaded_at", "digest", "changed", "uncallable", "message")
     TOOL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     LOADED_AT_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     CHANGED_FIELD_NUMBER: _ClassVar[int]
+    UNCALLABLE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
     tool_id: str
     name: str
     loaded_at: _timestamp_pb2.Timestamp
     digest: str
     changed: str
-    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., loaded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., digest: _Optional[str] = ..., changed: _Optional[str] = ...) -> None: ...
+    uncallable: str
+    message: str
+    def __init__(self, tool_id: _Optional[str] = ..., name: _Optional[str] = ..., loaded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., digest: _Optional[str] = ..., changed: _Optional[str] = ..., uncallable: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class HiddenTool(_message.Message):
     __slots__ = ("tool_id", "name", "reason", "reason_code", "message")

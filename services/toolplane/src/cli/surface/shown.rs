@@ -78,7 +78,8 @@ pub(super) fn print(surface: v1::ToolSurface, held_above: &[String], out: &mut O
             "" => String::new(),
             what => format!("  (its schema changed since: {what}; load it again)"),
         };
-        out.line(format!("  loaded    {}{changed}", tool.name))?;
+        let uncallable = if tool.message.is_empty() { String::new() } else { format!("  ({})", tool.message) };
+        out.line(format!("  loaded    {}{changed}{uncallable}", tool.name))?;
     }
     for tool in &surface.deferred_tools {
         out.line(format!("  deferred  {}  {}  ({})", tool.name, tool.search_hint, tool.reason))?;

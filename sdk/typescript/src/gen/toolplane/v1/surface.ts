@@ -26,6 +26,10 @@ export interface LoadedTool {
   digest: string;
   /** What of its schema changed since, in words; empty when nothing did. It must be loaded again before it can be called. */
   changed: string;
+  /** What keeps it from being called now: the code a call of it ends with, e.g. `provider.away`; empty when nothing does. */
+  uncallable: string;
+  /** The same for people. */
+  message: string;
 }
 
 /** A tool kept out of a surface, and why. */
@@ -217,7 +221,7 @@ export interface SurfaceTool {
 }
 
 function createBaseLoadedTool(): LoadedTool {
-  return { toolId: "", name: "", loadedAt: undefined, digest: "", changed: "" };
+  return { toolId: "", name: "", loadedAt: undefined, digest: "", changed: "", uncallable: "", message: "" };
 }
 
 export const LoadedTool: MessageFns<LoadedTool> = {
@@ -236,6 +240,12 @@ export const LoadedTool: MessageFns<LoadedTool> = {
     }
     if (message.changed !== "") {
       writer.uint32(42).string(message.changed);
+    }
+    if (message.uncallable !== "") {
+      writer.uint32(50).string(message.uncallable);
+    }
+    if (message.message !== "") {
+      writer.uint32(58).string(message.message);
     }
     return writer;
   },
@@ -293,6 +303,22 @@ export const LoadedTool: MessageFns<LoadedTool> = {
             message.changed = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.uncallable = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -315,6 +341,8 @@ export const LoadedTool: MessageFns<LoadedTool> = {
     message.loadedAt = object.loadedAt ?? undefined;
     message.digest = object.digest ?? "";
     message.changed = object.changed ?? "";
+    message.uncallable = object.uncallable ?? "";
+    message.message = object.message ?? "";
     return message;
   },
 };
