@@ -39,7 +39,7 @@ pub use surface::{
     MAX_LOADED, Meant, Misnamed, ModelCapabilities, Moment, NoMoment, NoOtherBudget, NotChosen, NotExtended, NotedTool,
     OutOfScope, Parent, Position, Progress, Resolution, RoleConstraints, ScopeFacts, ScopeRules, Selection, Shortage,
     ShownTool, Shut, ShutChange, ShutThen, Sight, SurfaceCounts, SurfaceRequest, SurfaceTool, SurfaceWatcher,
-    ToolDifference, Uncallable, Unloaded, Unmatched, WrongMoment, broken_ref, filled, load, not_shown, outdated,
+    ToolDifference, Uncallable, Unloaded, Unmatched, Why, WrongMoment, broken_ref, filled, load, not_shown, outdated,
     resolve, resolve_at, said_above, select, similar_in, slipped_refs, unload, unmatched,
 };
 pub use traits::Traits;

@@ -44,7 +44,7 @@ pub(crate) use resolve::Availability;
 pub use resolve::{Resolution, resolve, similar_in};
 pub use scope::{OutOfScope, ScopeFacts, ScopeRules, broken_ref, slipped_refs};
 pub use selection::{AskedFor, Selection, Unmatched, not_shown, unmatched};
-pub use shut::{Shut, ShutChange, ShutThen, Uncallable};
+pub use shut::{Shut, ShutChange, ShutThen, Uncallable, Why};
 pub use tools::{List, NoPosition, Position, SurfaceCounts, SurfaceTool, filled};
 pub(crate) use visibility::{hidden_now, hidden_tool};
 pub use watching::{DifferencePart, Progress, SurfaceWatcher};

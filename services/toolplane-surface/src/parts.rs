@@ -44,7 +44,7 @@ impl Parts {
         let cache = Arc::clone(&memory.surfaces);
         let shelf = Arc::clone(&memory.shelf);
         let surfaces = Surfaces::new(registry.clone(), cache, uses.clone(), credentials.clone(), shelf);
-        let shown = Showing::new(registry.clone(), surfaces.clone(), gate.clone());
+        let shown = Showing::new(registry.clone(), surfaces.clone());
         let names = SurfaceNames::new(registry.clone(), surfaces.clone(), gate.clone());
         let finds = Finds::new(registry.clone(), surfaces.clone());
         let search = SurfaceSearch::new(registry.clone(), surfaces.clone(), finds.clone(), gate);

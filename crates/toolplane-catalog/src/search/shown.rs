@@ -1,10 +1,8 @@
 //! What search asks a surface: which tools it shows, and as what.
 
-use std::collections::BTreeMap;
-
 use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool};
-use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility};
+use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::surface::{Availability, Deferral, IndexedSurface, Shut, deferred_ref, hidden_now, hidden_tool};
@@ -68,36 +66,35 @@ impl Shown for Everything {
 #[derive(Debug)]
 pub struct Seen<'s> {
     surface: &'s IndexedSurface,
-    /// Tools that nobody may call, with why.
-    denied: &'s BTreeMap<ToolId, String>,
+    /// Tools that are not to be used.
+    shut: Shut<'s>,
     few: Option<Vec<ToolId>>,
     deferred: usize,
     pending_providers: Vec<String>,
 }
 
 impl<'s> Seen<'s> {
-    /// The surface as the catalog makes it now, without the tools that nobody may call.
-    pub fn of(surface: &'s IndexedSurface, catalog: &Catalog, denied: &'s BTreeMap<ToolId, String>) -> Self {
-        let shut = Shut { denied, ..Shut::NOTHING };
+    /// The surface as the catalog makes it now, without the tools that are not to be used.
+    pub fn of(surface: &'s IndexedSurface, catalog: &Catalog, shut: Shut<'s>) -> Self {
         let counts = surface.counts(catalog, shut);
         let shown = counts.loaded + counts.deferred;
         let few = (shown <= FEW).then(|| {
             let tools = surface.tools(catalog, shut, None).take(shown);
             tools.map(|tool| tool.tool_id().clone()).collect()
         });
-        Self { surface, denied, few, deferred: counts.deferred, pending_providers: surface.pending_providers(catalog) }
+        Self { surface, shut, few, deferred: counts.deferred, pending_providers: surface.pending_providers(catalog) }
     }
 }
 
 impl Shown for Seen<'_> {
     fn shows(&self, entry: &CatalogEntry) -> bool {
-        self.surface.shows(entry) && hidden_now(&entry.traits).is_none() && !self.denied.contains_key(entry.tool_id())
+        self.surface.shows(entry) && hidden_now(&entry.traits).is_none() && !self.shut.is_shut(entry)
     }
 
     fn reference(&self, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
         let standing = self.surface.standing(entry);
-        if let (Some(why), false) = (self.denied.get(entry.tool_id()), matches!(standing, Availability::Hidden(..))) {
-            return Err(hidden_tool(&entry.tool, HiddenReason::PolicyBlocked, why.clone()));
+        if let (Some((reason, why)), false) = (self.shut.why(entry), matches!(standing, Availability::Hidden(..))) {
+            return Err(hidden_tool(&entry.tool, reason, why));
         }
         Ok(match standing {
             Availability::Hidden(_, tool) => return Err(tool),

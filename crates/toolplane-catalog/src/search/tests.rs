@@ -55,7 +55,7 @@ fn question<'a>(text: &'a str, limit: usize, thesaurus: &'a Thesaurus) -> Questi
 }
 
 fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
-    let seen = Seen::of(surface, catalog, crate::Shut::NOTHING.denied);
+    let seen = Seen::of(surface, catalog, crate::Shut::NOTHING);
     super::search(&seen, &catalog.index().snapshot(), &question(query, limit, &Thesaurus::starter())).unwrap().result
 }
 

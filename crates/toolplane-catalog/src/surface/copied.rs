@@ -240,7 +240,15 @@ impl CopiedSurface {
         let (mut loaded, mut deferred) = (loaded_tools, deferred_tools);
         loaded.retain(|tool| is_open(&tool.tool_id, &tool.name));
         deferred.retain(|tool| is_open(&tool.tool_id, &tool.name));
-        let shown = loaded.into_iter().map(SurfaceTool::Loaded).chain(deferred.into_iter().map(SurfaceTool::Deferred));
+        let loaded = loaded.into_iter().map(|tool| match catalog.get(&tool.tool_id) {
+            Some(entry) => shut.loaded(tool, entry),
+            None => tool,
+        });
+        let deferred = deferred.into_iter().map(|tool| match catalog.get(&tool.tool_id) {
+            Some(entry) => shut.deferred(tool, entry),
+            None => tool,
+        });
+        let shown = loaded.map(SurfaceTool::Loaded).chain(deferred.map(SurfaceTool::Deferred));
         let hidden = blocked_tools.into_iter().map(SurfaceTool::Blocked);
         shown.chain(hidden).chain(excluded_tools.into_iter().map(SurfaceTool::Excluded)).collect()
     }

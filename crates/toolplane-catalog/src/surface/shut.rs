@@ -1,12 +1,13 @@
-//! What keeps tools from being used for a time: rules that deny them to everybody, credentials that no worker has, and what
-//! providers keep from being called. It is no matter of the catalog or of a surface, and has no revision.
+//! What keeps tools from being used for a time: rules that deny them to everybody, credentials that no worker has, and providers that do
+//! not let them be called, or are away. It is no matter of the catalog or of a surface, and has no revision.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use toolplane_records::codes::Code;
 use toolplane_records::ids::ToolId;
-use toolplane_records::vocabulary::HiddenReason;
+use toolplane_records::surface::{DeferredToolRef, LoadedTool};
+use toolplane_records::vocabulary::{HiddenReason, LoadingState};
 
 use super::difference::{ShownTool, Sight};
 use crate::catalog::{Catalog, CatalogEntry};
@@ -15,15 +16,18 @@ use crate::traits::Traits;
 /// What keeps tools from being used at this moment, beside the catalog and the surface, in words.
 #[derive(Clone, Copy)]
 pub struct Shut<'a> {
-    /// What keeps tools of some traits: credentials that nobody has.
-    pub by_traits: &'a dyn Fn(&Traits) -> Option<String>,
-    /// Tools that nobody may call, whatever the call.
+    /// What keeps tools of some traits: credentials that nobody has, a provider that is out of use.
+    pub by_traits: &'a dyn Fn(&Traits) -> Option<Why>,
+    /// Tools that nobody may call, whatever the call: a rule denies them.
     pub denied: &'a BTreeMap<ToolId, String>,
-    /// Why no tool of some traits is called, which is shown all the same: its provider is away, or out of use.
-    pub by_provider: &'a dyn Fn(&Traits) -> Option<Uncallable>,
-    /// Single tools of which that is so: their provider does not have them any more, or they wait for a person.
-    pub uncallable: &'a BTreeMap<ToolId, Uncallable>,
+    /// Tools that their provider does not have any more, or that wait for a person.
+    pub withheld: &'a BTreeMap<ToolId, Why>,
+    /// Why no tool of some traits is called, which is shown all the same: its provider is away.
+    pub away: &'a dyn Fn(&Traits) -> Option<Uncallable>,
 }
+
+/// Why a tool is not shown, for machines and for people.
+pub type Why = (HiddenReason, String);
 
 /// Why no call is let through of a tool that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,24 +38,56 @@ pub struct Uncallable {
     pub message: String,
 }
 
-impl Shut<'_> {
+impl<'a> Shut<'a> {
     /// Nothing does.
     pub const NOTHING: Shut<'static> =
-        Shut { by_traits: &|_| None, denied: &BTreeMap::new(), by_provider: &|_| None, uncallable: &BTreeMap::new() };
+        Shut { by_traits: &|_| None, denied: &BTreeMap::new(), withheld: &BTreeMap::new(), away: &|_| None };
 
-    /// The same without the tools that nobody may call.
-    pub(super) fn with_denied_ones(self) -> Self {
-        Self { denied: Shut::NOTHING.denied, ..self }
+    /// What keeps whole groups of tools, without single ones.
+    pub(super) fn of_groups(self) -> Self {
+        Self { denied: Shut::NOTHING.denied, withheld: Shut::NOTHING.withheld, ..self }
+    }
+
+    /// The single tools that are not to be used, some of them twice.
+    pub(super) fn single(self) -> impl Iterator<Item = &'a ToolId> {
+        self.denied.keys().chain(self.withheld.keys())
+    }
+
+    /// Whether it is one of these.
+    pub(super) fn is_single(&self, id: &ToolId) -> bool {
+        self.denied.contains_key(id) || self.withheld.contains_key(id)
     }
 
     /// Why the tool is not to be used.
-    pub(super) fn why(self, entry: &CatalogEntry) -> Option<(HiddenReason, String)> {
+    pub(crate) fn why(self, entry: &CatalogEntry) -> Option<Why> {
         self.why_by(entry.tool_id(), &entry.traits)
     }
 
     /// Whether it is not to be used.
     pub fn is_shut(&self, entry: &CatalogEntry) -> bool {
-        self.denied.contains_key(entry.tool_id()) || (self.by_traits)(&entry.traits).is_some()
+        self.is_single(entry.tool_id()) || (self.by_traits)(&entry.traits).is_some()
+    }
+
+    /// The loaded tool as it is told.
+    pub(super) fn loaded(self, tool: LoadedTool, entry: &CatalogEntry) -> LoadedTool {
+        match (self.away)(&entry.traits) {
+            Some(Uncallable { code, message }) => {
+                LoadedTool { uncallable: Some(code.as_str().to_owned()), message: Some(message), ..tool }
+            }
+            None => tool,
+        }
+    }
+
+    /// The deferred tool as it is told.
+    pub(super) fn deferred(self, tool: DeferredToolRef, entry: &CatalogEntry) -> DeferredToolRef {
+        match (self.away)(&entry.traits) {
+            Some(Uncallable { message, .. }) => {
+                let pending_provider_or_server = entry.traits.provider.clone().unwrap_or_default();
+                let (reason, loading_state) = (message, LoadingState::Unavailable);
+                DeferredToolRef { reason, loading_state, pending_provider_or_server, ..tool }
+            }
+            None => tool,
+        }
     }
 
     /// What a surface makes of a tool at a revision of the catalog, where this keeps it from being used.
@@ -61,21 +97,18 @@ impl Shut<'_> {
         let traits = entry.traits_at(at).unwrap_or(&entry.traits);
         match self.why_by(entry.tool_id(), traits) {
             Some((reason, message)) => Sight::NotShown { reason, message },
-            None => {
-                let uncallable = (self.by_provider)(traits).or_else(|| self.uncallable.get(entry.tool_id()).cloned());
-                Sight::Shown(ShownTool { uncallable, ..tool })
-            }
+            None => Sight::Shown(ShownTool { uncallable: (self.away)(traits), ..tool }),
         }
     }
 
-    /// Whether tools of these traits are not to be used, and what their provider lets through.
+    /// Whether tools of these traits are not to be used, and whether their provider is away.
     fn of(self, traits: &Traits) -> (bool, Option<Uncallable>) {
-        ((self.by_traits)(traits).is_some(), (self.by_provider)(traits))
+        ((self.by_traits)(traits).is_some(), (self.away)(traits))
     }
 
-    fn why_by(self, id: &ToolId, traits: &Traits) -> Option<(HiddenReason, String)> {
+    fn why_by(self, id: &ToolId, traits: &Traits) -> Option<Why> {
         let denied = self.denied.get(id).map(|why| (HiddenReason::PolicyBlocked, why.clone()));
-        denied.or_else(|| Some((HiddenReason::CredentialMissing, (self.by_traits)(traits)?)))
+        denied.or_else(|| self.withheld.get(id).cloned()).or_else(|| (self.by_traits)(traits))
     }
 }
 
@@ -112,17 +145,14 @@ impl ShutChange<'_> {
         }
     }
 
-    /// Adds the tools that are shut, or not called, in one of both alone; false where there are more than `most`.
+    /// Adds the tools that are shut, or whose provider is away, in one of both alone; false where there are more than `most`.
     pub(super) fn collect(self, catalog: &Catalog, most: usize, tools: &mut BTreeSet<ToolId>) -> bool {
         if self.is_none {
             return true;
         }
-        let (before, now) = (self.before.denied, self.now.denied);
-        let either = before.keys().filter(|id| !now.contains_key(id));
-        tools.extend(either.chain(now.keys().filter(|id| !before.contains_key(id))).cloned());
-        let (before, now) = (self.before.uncallable, self.now.uncallable);
-        let either = before.iter().chain(now).filter(|(id, _)| before.get(*id) != now.get(*id));
-        tools.extend(either.map(|(id, _)| id.clone()));
+        let (before, now) = (self.before, self.now);
+        let either = before.single().filter(|id| !now.is_single(id));
+        tools.extend(either.chain(now.single().filter(|id| !before.is_single(id))).cloned());
         for group in catalog.groups() {
             if self.before.of(group.traits()) != self.now.of(group.traits()) {
                 if tools.len() > most || group.tools().len() > most {

@@ -15567,7 +15567,7 @@ pub struct SurfaceToolChange {
     #[prost(string, tag = "9")]
     pub changed: ::prost::alloc::string::String,
     /// Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others;
-    /// the code that a call of it would end with where its provider keeps it from being called (`provider.away` ...); open vocabulary.
+    /// the code that a call of it would end with where its provider is away (`provider.away`); open vocabulary.
     #[prost(string, tag = "10")]
     pub reason: ::prost::alloc::string::String,
     /// The same as an enum; unspecified for `budget` and codes.

@@ -99,6 +99,9 @@ fn the_circuit_opens_tries_and_closes() {
     assert_eq!(world.admit(), Admission::Probe);
     world.status = world.policy.probing(&world.status, at(world.now));
     assert_eq!(world.admit(), Admission::Refuse { retry_after_ms: 60_000 });
+    let meanwhile = away(&world.status, at(world.now)).unwrap();
+    assert!(meanwhile.message.ends_with("; a call tries whether it is back"), "{}", meanwhile.message);
+    assert_eq!(meanwhile.retry_after_ms, Some(5_000));
     assert_eq!(world.called(bad()).1, open);
     assert_eq!(world.admit(), Admission::Refuse { retry_after_ms: 10_000 });
     // The one that tries is never heard of again: another one may.

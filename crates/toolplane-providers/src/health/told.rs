@@ -9,6 +9,9 @@ use toolplane_records::vocabulary::{CircuitState, LoadingState, ProviderFault, P
 
 use super::{Admission, admit, needs_a_person};
 
+/// When to come back, while a call tries whether a provider is back.
+const WHILE_TRIED_MS: u64 = 5_000;
+
 /// What a caller of one of its tools is told while the provider is away; nothing while calls are let through. It holds no word that the
 /// provider wrote: a model reads it.
 pub fn away(status: &ProviderStatus, now: Timestamp) -> Option<ToolError> {
@@ -18,8 +21,14 @@ pub fn away(status: &ProviderStatus, now: Timestamp) -> Option<ToolError> {
         Admission::Retired => ToolError::of(codes::PROVIDER_RETIRED, format!("the provider `{id}` is retired")),
         Admission::Refuse { retry_after_ms } => {
             let what = status.fault.as_ref().map_or("it does not answer", |fault| happened(fault.code));
-            let when = duration(retry_after_ms);
-            let message = format!("the provider `{id}` is away ({what}); it is tried again in {when}");
+            // Of a call that tries it is known when it is given up, which is no word for when it is over.
+            let is_tried = status.circuit == CircuitState::HalfOpen;
+            let retry_after_ms = if is_tried { retry_after_ms.min(WHILE_TRIED_MS) } else { retry_after_ms };
+            let next = match is_tried {
+                true => "a call tries whether it is back".to_owned(),
+                false => format!("it is tried again in {}", duration(retry_after_ms)),
+            };
+            let message = format!("the provider `{id}` is away ({what}); {next}");
             let mut error = ToolError::of(codes::PROVIDER_AWAY, message);
             error.retry_after_ms = Some(retry_after_ms);
             error

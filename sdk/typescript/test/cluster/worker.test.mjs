@@ -228,9 +228,12 @@ test("tools that are not registered come from a provider of the kind `worker`", 
   const waits = (error) => assert.equal(error.code, "provider.tool_waits");
   const called = await eventually("it can be called", () => tools.call(`${own}.word_count`, { text: "a b" }).catch(waits));
   assert.equal(called.value, 2);
-  const reason = async () => (await tools.list()).find((tool) => tool.name === `${own}.word_count`).reason;
-  assert.equal(await reason(), undefined);
+  const shown = async () => {
+    const { state, reason } = (await tools.list()).find((tool) => tool.name === `${own}.word_count`);
+    return [state, reason];
+  };
+  assert.deepEqual(await shown(), ["loaded", undefined]);
   await asked(providers, "removeProvider", RemoveProviderRequest.fromPartial({ providerId: own }));
-  assert.match(await reason(), /is retired/);
+  assert.deepEqual(await shown(), ["blocked", "retired"]);
   await worker.kill();
 });

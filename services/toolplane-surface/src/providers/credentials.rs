@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolplane_catalog::{Registration, Traits};
+use toolplane_catalog::{Registration, Traits, Why};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
 use toolplane_records::provider::Provider;
+use toolplane_records::vocabulary::HiddenReason;
 use toolplane_runtime::client::Peer;
 
 use super::calls::workers;
@@ -58,9 +59,10 @@ impl KnownCredentials {
     }
 
     /// What keeps tools of providers from being used, in words: a surface has them among the blocked ones.
-    pub(crate) fn shut(&self, traits: &Traits) -> Option<String> {
+    pub(crate) fn shut(&self, traits: &Traits) -> Option<Why> {
         traits.provider.as_ref()?;
-        self.lacking(&traits.worker_credentials)
+        let missing = self.missing(&traits.worker_credentials)?;
+        Some((HiddenReason::CredentialMissing, format!("needs the credential `{missing}`, which no worker has")))
     }
 
     fn lacking(&self, wanted: &[String]) -> Option<String> {

@@ -58,7 +58,7 @@ impl Gate {
 
     /// Whether a tool that the catalogue has may be called. A tool that is no provider's may.
     pub(crate) async fn passage(&self, tenant: &TenantId, entry: &CatalogEntry) -> Result<Passage, ApiError> {
-        let Some(provided) = self.provided(tenant, entry, None) else { return Ok(Passage::Open) };
+        let Some(provided) = self.provided(tenant, entry) else { return Ok(Passage::Open) };
         let Provided { held, error } = provided;
         if let Some(error) = error {
             return Ok(Passage::Shut(Box::new(error)));
@@ -74,28 +74,29 @@ impl Gate {
         }
     }
 
-    /// Why a tool cannot be called, as far as it is known without a look at the clock: for lists and searches.
+    /// Why a tool cannot be called at this time: for searches, which no moment of a surface stands for. What lasts comes before what passes.
     pub(crate) fn obstacle(&self, tenant: &TenantId, entry: &CatalogEntry, now: Timestamp) -> Option<ToolError> {
-        self.denial(tenant, entry.tool_id()).or_else(|| self.provided(tenant, entry, Some(now))?.error)
+        let provided = || {
+            let Provided { held, error } = self.provided(tenant, entry)?;
+            error.or_else(|| health::away(&held?.status, now))
+        };
+        self.denial(tenant, entry.tool_id()).or_else(provided)
     }
 
-    /// A provider's tool: its provider, and why it cannot be called. Nothing for other tools.
-    fn provided(&self, tenant: &TenantId, entry: &CatalogEntry, now: Option<Timestamp>) -> Option<Provided> {
+    /// A provider's tool: its provider, and why it cannot be called, whether that one is away or not. Nothing for other tools.
+    fn provided(&self, tenant: &TenantId, entry: &CatalogEntry) -> Option<Provided> {
         let (tool_id, name) = (entry.tool_id(), entry.tool.full_name());
         let (provider_id, _) = of_tool_id(tool_id)?;
         let Some(held) = self.shelf.get(tenant, &provider_id) else {
             // What is not known of it cannot be read.
             return Some(Provided { held: None, error: Standing::Changed.error(name) });
         };
-        let away = now.and_then(|now| health::away(&held.status, now));
-        let error = away.or_else(|| {
-            let tool = held.tools.get(tool_id);
-            let is_it = tool.is_some_and(|tool| tool.registered == Some(entry.tool.digest()));
-            match stands(&held, tool) {
-                Standing::Callable if !is_it => Standing::Changed.error(name),
-                standing => standing.error(name),
-            }
-        });
+        let tool = held.tools.get(tool_id);
+        let is_it = tool.is_some_and(|tool| tool.registered == Some(entry.tool.digest()));
+        let error = match stands(&held, tool) {
+            Standing::Callable if !is_it => Standing::Changed.error(name),
+            standing => standing.error(name),
+        };
         let error = error.or_else(|| self.credentials.lacks(entry.tool.registration()));
         Some(Provided { held: Some(held), error })
     }

@@ -1,12 +1,11 @@
 //! Marking in answers what providers keep from being called.
 
+use toolplane_catalog::Catalog;
 use toolplane_catalog::search::next_action;
-use toolplane_catalog::{Catalog, SurfaceTool};
 use toolplane_providers::names::of_tool_id;
-use toolplane_records::error::ToolError;
-use toolplane_records::ids::{TenantId, ToolId};
+use toolplane_records::ids::TenantId;
 use toolplane_records::search::{FoundTool, ProviderStanding, SearchResult};
-use toolplane_records::surface::{DeferredToolRef, LoadedTool};
+use toolplane_records::surface::DeferredToolRef;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{LoadingState, ProviderState};
 
@@ -27,8 +26,9 @@ impl Gate {
         result.pending_providers.sort();
         result.pending_providers.dedup();
         let owner = self.registry.tenant(tenant);
-        let marks = Marks { gate: self, tenant, catalog: &owner.catalog.read(), now };
-        result.refs.iter_mut().for_each(|tool| marks.mark_deferred(tool));
+        let catalog = owner.catalog.read();
+        result.refs.iter_mut().for_each(|one| self.mark(tenant, &catalog, one, now));
+        drop(catalog);
         // Both lists begin with the matches, in the same order.
         for (found, marked) in result.found.iter_mut().zip(&result.refs) {
             found.loading_state = marked.loading_state;
@@ -37,49 +37,16 @@ impl Gate {
         next_action(result).clone_into(&mut result.next_action);
     }
 
-    /// Marks those tools of a surface that cannot be called now.
-    pub(crate) fn mark_surface(&self, tenant: &TenantId, tools: &mut [SurfaceTool], now: Timestamp) {
-        let owner = self.registry.tenant(tenant);
-        let marks = Marks { gate: self, tenant, catalog: &owner.catalog.read(), now };
-        for tool in tools {
-            match tool {
-                SurfaceTool::Loaded(tool) => marks.mark_loaded(tool),
-                SurfaceTool::Deferred(tool) => marks.mark_deferred(tool),
-                SurfaceTool::Blocked(_) | SurfaceTool::Excluded(_) => {}
-            }
-        }
-    }
-}
-
-/// Marks tools of one tenant, as things are at one moment.
-struct Marks<'g> {
-    gate: &'g Gate,
-    tenant: &'g TenantId,
-    catalog: &'g Catalog,
-    now: Timestamp,
-}
-
-impl Marks<'_> {
-    fn mark_loaded(&self, one: &mut LoadedTool) {
-        if let Some(error) = self.obstacle(&one.tool_id) {
-            (one.uncallable, one.message) = (Some(error.error_code), Some(error.message));
-        }
-    }
-
-    fn mark_deferred(&self, one: &mut DeferredToolRef) {
-        let Some(error) = self.obstacle(&one.tool_id) else { return };
+    fn mark(&self, tenant: &TenantId, catalog: &Catalog, one: &mut DeferredToolRef, now: Timestamp) {
+        let Some(error) = catalog.get(&one.tool_id).and_then(|entry| self.obstacle(tenant, entry, now)) else { return };
         one.reason = error.message;
         one.loading_state = LoadingState::Unavailable;
         let Some((provider_id, _)) = of_tool_id(&one.tool_id) else { return };
-        let held = self.gate.shelf.get(self.tenant, &provider_id);
+        let held = self.shelf.get(tenant, &provider_id);
         let state = held.and_then(|held| toolplane_providers::health::loading_state(&held.status));
         if let Some(state) = state {
             one.loading_state = state;
             one.pending_provider_or_server = provider_id.to_string();
         }
-    }
-
-    fn obstacle(&self, tool_id: &ToolId) -> Option<ToolError> {
-        self.gate.obstacle(self.tenant, self.catalog.get(tool_id)?, self.now)
     }
 }

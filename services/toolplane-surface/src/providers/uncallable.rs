@@ -1,16 +1,16 @@
-//! What providers keep from being called: their tools while they are away or out of use, and single tools that they no longer have, or that
-//! wait for a person. Such tools are shown, and whoever follows a surface is told why no call of them is let through.
+//! What providers keep from being called: their tools while they are away, which are shown with that, and those that are not shown, since no
+//! call of them will be let through: tools of providers that are out of use, that a provider no longer has, or that wait for a person.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use toolplane_catalog::{Traits, Uncallable};
+use toolplane_catalog::{Traits, Uncallable, Why};
+use toolplane_providers::Standing;
 use toolplane_providers::names::of_tool_id;
 use toolplane_records::codes;
-use toolplane_records::codes::Code;
 use toolplane_records::ids::{ProviderId, TenantId, ToolId};
-use toolplane_records::vocabulary::CircuitState;
+use toolplane_records::vocabulary::{CircuitState, HiddenReason};
 
 use super::gate::stands;
 use super::held::Held;
@@ -26,30 +26,77 @@ pub(crate) struct UncallableTools(
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Kept {
     /// All tools of these.
-    providers: BTreeMap<String, Uncallable>,
-    tools: BTreeMap<ToolId, Uncallable>,
+    providers: BTreeMap<String, Provider>,
+    tools: BTreeMap<ToolId, Why>,
     /// Stands for these: each answer about a surface has it.
     mark: u32,
 }
 
+/// A provider that keeps all of its tools, in words that stay the same as long as it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Provider {
+    Retired(Why),
+    Away(Uncallable),
+}
+
+impl Provider {
+    fn of(held: &Held) -> Option<Self> {
+        let id = &held.provider.provider_id;
+        // Whether a call may try is a matter of the clock, and no news.
+        match held.status.circuit {
+            _ if held.is_retired() => Some(Self::Retired((
+                HiddenReason::Retired,
+                format!("is a tool of the provider `{id}`, which is retired"),
+            ))),
+            CircuitState::Closed => None,
+            CircuitState::Open | CircuitState::HalfOpen => {
+                let message = format!("the provider `{id}` is away: calls are refused until it answers again");
+                Some(Self::Away(Uncallable { code: codes::PROVIDER_AWAY, message }))
+            }
+        }
+    }
+
+    fn word(&self) -> &str {
+        match self {
+            Self::Retired((reason, _)) => reason.as_str(),
+            Self::Away(why) => why.code.as_str(),
+        }
+    }
+}
+
 impl Kept {
     fn marked(self) -> Self {
-        let providers = self.providers.iter().map(|(id, why)| (id.as_str(), why));
-        let tools = self.tools.iter().map(|(id, why)| (id.as_str(), why));
-        let mark = mark(providers.chain(tools).flat_map(|(id, why)| [id, why.code.as_str()]));
+        let providers = self.providers.iter().map(|(id, why)| (id.as_str(), why.word()));
+        let tools = self.tools.iter().map(|(id, (reason, _))| (id.as_str(), reason.as_str()));
+        let mark = mark(providers.chain(tools).flat_map(|(id, word)| [id, word]));
         Self { mark, ..self }
     }
 }
 
 impl UncallableTools {
-    /// Single tools.
-    pub(crate) fn tools(&self) -> Option<&BTreeMap<ToolId, Uncallable>> {
+    /// Single tools that are not shown.
+    pub(crate) fn withheld(&self) -> Option<&BTreeMap<ToolId, Why>> {
         self.0.as_ref().map(|kept| &kept.tools)
     }
 
-    /// Why no tool of these traits is called: its provider is away, or out of use.
-    pub(crate) fn by_provider(&self, traits: &Traits) -> Option<Uncallable> {
-        self.0.as_ref()?.providers.get(traits.provider.as_deref()?).cloned()
+    /// Why tools of these traits are not shown: their provider is out of use.
+    pub(crate) fn retired(&self, traits: &Traits) -> Option<Why> {
+        match self.provider(traits)? {
+            Provider::Retired(why) => Some(why.clone()),
+            Provider::Away(_) => None,
+        }
+    }
+
+    /// Why no tool of these traits is called now: its provider is away.
+    pub(crate) fn away(&self, traits: &Traits) -> Option<Uncallable> {
+        match self.provider(traits)? {
+            Provider::Away(why) => Some(why.clone()),
+            Provider::Retired(_) => None,
+        }
+    }
+
+    fn provider(&self, traits: &Traits) -> Option<&Provider> {
+        self.0.as_ref()?.providers.get(traits.provider.as_deref()?)
     }
 
     /// Whether this is surely what `other` is.
@@ -76,7 +123,7 @@ impl UncallableTools {
         };
         let mut kept = before.map(others).unwrap_or_default();
         if let Some(held) = held {
-            kept.providers.extend(all_of(held).map(|why| (id.to_string(), why)));
+            kept.providers.extend(Provider::of(held).map(|why| (id.to_string(), why)));
             kept.tools.extend(some_of(held));
         }
         let is_nothing = kept == Kept::default();
@@ -86,30 +133,26 @@ impl UncallableTools {
     }
 }
 
-fn of_each<'k, K: Clone + Ord + 'k>(kept: impl Iterator<Item = (&'k K, &'k Uncallable)>) -> BTreeMap<K, Uncallable> {
+fn of_each<'k, K: Clone + Ord + 'k, W: Clone + 'k>(kept: impl Iterator<Item = (&'k K, &'k W)>) -> BTreeMap<K, W> {
     kept.map(|(key, why)| (key.clone(), why.clone())).collect()
 }
 
-/// Why no tool of a provider is called, in words that stay the same as long as that is so.
-fn all_of(held: &Held) -> Option<Uncallable> {
-    let id = &held.provider.provider_id;
-    // Whether a call may try is a matter of the clock, and no news.
-    let (code, message) = match held.status.circuit {
-        _ if held.is_retired() => (codes::PROVIDER_RETIRED, format!("the provider `{id}` is retired")),
-        CircuitState::Closed => return None,
-        _ => (codes::PROVIDER_AWAY, format!("the provider `{id}` is away: calls are refused until it answers again")),
-    };
-    Some(Uncallable { code, message })
+/// Tools of a provider in the catalog that are not called whether it is there or not.
+fn some_of(held: &Held) -> impl Iterator<Item = (ToolId, Why)> {
+    let in_catalog = held.tools.iter().filter(|(_, tool)| tool.registered.is_some());
+    in_catalog.filter_map(|(id, tool)| Some((id.clone(), withheld(stands(held, Some(tool)))?)))
 }
 
-/// Tools of a provider in the catalog that are not called whether it is there or not.
-fn some_of(held: &Held) -> impl Iterator<Item = (ToolId, Uncallable)> {
-    let in_catalog = held.tools.iter().filter(|(_, tool)| tool.registered.is_some());
-    in_catalog.filter_map(|(id, tool)| {
-        let (_, name) = of_tool_id(id)?;
-        let error = stands(held, Some(tool)).error(&format!("{}.{name}", held.provider.namespace))?;
-        Some((id.clone(), Uncallable { code: Code::find(&error.error_code)?, message: error.message }))
-    })
+/// Why a tool that stands like this is not shown, if it is not.
+fn withheld(standing: Standing) -> Option<Why> {
+    let (reason, message) = match standing {
+        Standing::Callable => return None,
+        Standing::New | Standing::Changed => (HiddenReason::SetupRequired, "waits until somebody has looked at it"),
+        Standing::Refused => (HiddenReason::SetupRequired, "cannot be called as its provider defines it now"),
+        Standing::Rejected => (HiddenReason::PolicyBlocked, "was looked at and is not wanted"),
+        Standing::Withdrawn => (HiddenReason::Retired, "is no tool of its provider any more"),
+    };
+    Some((reason, message.to_owned()))
 }
 
 /// What the providers of all tenants keep from being called.
@@ -176,8 +219,7 @@ mod tests {
     /// What a tenant's providers keep, in words.
     fn kept(all: &Uncallables, tenant: &str) -> Vec<String> {
         let own = all.of(&TenantId::from_trusted(tenant));
-        let kept =
-            own.0.as_ref().map(|kept| kept.providers.iter().map(|(id, why)| format!("{id} {}", why.code.as_str())));
+        let kept = own.0.as_ref().map(|kept| kept.providers.iter().map(|(id, why)| format!("{id} {}", why.word())));
         assert_eq!(own.mark() == 0, kept.is_none());
         kept.map(Iterator::collect).unwrap_or_default()
     }
@@ -204,7 +246,7 @@ mod tests {
         assert!(tell(held("acme", "a", Closed)));
         assert_eq!(
             (kept(&all, "acme"), kept(&all, "other")),
-            (vec!["b provider.retired".to_owned()], vec!["a provider.away".to_owned()])
+            (vec!["b retired".to_owned()], vec!["a provider.away".to_owned()])
         );
         all.tell_all(&BTreeMap::new());
         assert!(kept(&all, "acme").is_empty() && kept(&all, "other").is_empty());

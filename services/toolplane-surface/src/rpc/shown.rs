@@ -24,22 +24,22 @@ pub(super) const MADE_BYTES: usize = 64 * 1024;
 pub(super) const LISTED_BYTES: usize = 32 * 1024;
 
 /// A surface that is told by itself in about `most` bytes, as a message and as what of its record is in that.
-pub(super) async fn alone(
+pub(super) fn alone(
     api: &SurfaceApi,
     tenant: &TenantId,
     surface: &IndexedSurface,
     most: usize,
-) -> Result<(v1::ToolSurface, ToolSurface), ApiError> {
+) -> (v1::ToolSurface, ToolSurface) {
     let most = most.min(api.max_message_bytes / 4);
-    let mut told = api.parts.shown.told(tenant, surface, None, fits(most)).await?;
+    let mut told = api.parts.shown.told(tenant, surface, None, fits(most));
     told.head.outdated = api.parts.shown.outdated(tenant, surface);
     told.head.budget = api.parts.shown.budget(tenant, surface);
-    Ok(within(tenant, surface, told))
+    within(tenant, surface, told)
 }
 
 /// A surface as one of many, in about `most` bytes.
 pub(super) fn listed(api: &SurfaceApi, tenant: &TenantId, surface: &IndexedSurface, most: usize) -> v1::ToolSurface {
-    let told = api.parts.shown.told_unmarked(tenant, surface, None, fits(most));
+    let told = api.parts.shown.told(tenant, surface, None, fits(most));
     within(tenant, surface, told).0
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn list(
         left = left.saturating_sub(1);
         fits
     };
-    let told = api.parts.shown.told(&tenant, surface, after.as_ref(), fits).await?;
+    let told = api.parts.shown.told(&tenant, surface, after.as_ref(), fits);
     let shown = page::fill(told.tools.iter().map(message), size, v1::SurfaceTool::encoded_len);
     let next = match told.tools.get(shown.len()) {
         Some(_) => shown.len().checked_sub(1).and_then(|last| told.tools.get(last)).map(SurfaceTool::position),

@@ -43,7 +43,7 @@ pub(super) async fn create(
     let wanted = read(api, tenant, request, &asked)?;
     let made = api.parts.surfaces.create(&wanted).await?;
     let tenant = &wanted.request.tenant;
-    let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES).await?;
+    let (surface, _) = shown::alone(api, tenant, made.indexed(), shown::MADE_BYTES);
     let mut warnings = asked.warnings(api, tenant, made.indexed(), &wanted.request.selection());
     let SurfaceRequest { tool_refs, load, .. } = &wanted.request;
     warnings.extend(selection::names_not_shown(
@@ -239,7 +239,7 @@ pub(super) async fn get(
     let request = request.into_inner();
     let id = field::surface(&request.surface_id).map_err(of_field)?;
     let view = api.parts.surfaces.held(&tenant, &id).await?.view();
-    let (message, record) = shown::alone(api, &tenant, view.indexed(), shown::ALONE_BYTES).await?;
+    let (message, record) = shown::alone(api, &tenant, view.indexed(), shown::ALONE_BYTES);
     let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
     Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&record)).into()), surface: Some(message) })
 }
@@ -275,7 +275,7 @@ pub(super) async fn extend(
     let (selection, tool_refs) = (by.selection(), by.tool_refs.clone());
     let (held, loaded) = api.parts.edits.extend(tenant.clone(), id, by).await?;
     let view = held.view();
-    let (surface, _) = shown::alone(api, &tenant, view.indexed(), shown::MADE_BYTES).await?;
+    let (surface, _) = shown::alone(api, &tenant, view.indexed(), shown::MADE_BYTES);
     let mut warnings = asked.warnings(api, &tenant, view.indexed(), &selection);
     // Of those to load it is said why they are not loaded.
     warnings.extend(selection::names_not_shown(api, &tenant, view.indexed(), &[("tool_refs", &tool_refs)]));

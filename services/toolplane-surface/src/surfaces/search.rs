@@ -40,13 +40,13 @@ impl SurfaceSearch {
         let view = held.view();
         // Whoever changes tools does not wait for the search.
         let owner = self.registry.tenant(tenant);
-        let denied;
-        let (seen, index) = {
-            let catalog = owner.catalog.read();
-            denied = owner.denied();
-            (Seen::of(view.indexed(), &catalog, &denied.tools), catalog.index().snapshot())
-        };
-        let answer = search(&seen, &index, question);
+        let answer = self.surfaces.with_shut(tenant, |shut| {
+            let (seen, index) = {
+                let catalog = owner.catalog.read();
+                (Seen::of(view.indexed(), &catalog, shut), catalog.index().snapshot())
+            };
+            search(&seen, &index, question)
+        });
         let Answer { mut result, next } = answer.map_err(|fault| ApiError::invalid_argument("query", fault.message))?;
         self.gate.mark_search(tenant, &mut result, now);
         Ok(Answer { result, next })

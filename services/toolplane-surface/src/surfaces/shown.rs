@@ -13,7 +13,6 @@ use toolplane_runtime::ApiError;
 pub(crate) use offered::{LeftOut, Offered};
 
 use super::Surfaces;
-use crate::providers::Gate;
 use crate::registry::Registry;
 
 /// A surface as it is now, with some of its tools.
@@ -32,33 +31,17 @@ pub(crate) struct Told {
 pub(crate) struct Showing {
     registry: Registry,
     surfaces: Surfaces,
-    /// Marks what cannot be called now.
-    gate: Gate,
 }
 
 impl Showing {
-    pub(crate) fn new(registry: Registry, surfaces: Surfaces, gate: Gate) -> Self {
-        Self { registry, surfaces, gate }
-    }
-
-    /// The surface as it is now, with its tools behind `after` as long as `fits` says so of each.
-    pub(crate) async fn told(
-        &self,
-        tenant: &TenantId,
-        surface: &IndexedSurface,
-        after: Option<&Position>,
-        fits: impl FnMut(&SurfaceTool) -> bool,
-    ) -> Result<Told, ApiError> {
-        let now = self.registry.now().await?;
-        let mut told = self.told_unmarked(tenant, surface, after, fits);
-        self.gate.mark_surface(tenant, &mut told.tools, now);
-        Ok(told)
+    pub(crate) fn new(registry: Registry, surfaces: Surfaces) -> Self {
+        Self { registry, surfaces }
     }
 
     /// The whole surface as it is now. For what looks at all of its tools anyway.
     pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
         let view = self.surfaces.held(tenant, id).await?.view();
-        let told = self.told(tenant, view.indexed(), None, |_| true).await?;
+        let told = self.told(tenant, view.indexed(), None, |_| true);
         Ok(filled(told.head, told.tools))
     }
 
@@ -96,8 +79,8 @@ impl Showing {
         outdated(surface, &owner.catalog.read())
     }
 
-    /// What [`told`](Self::told) tells, without what providers say of single tools at this moment.
-    pub(crate) fn told_unmarked(
+    /// The surface as it is now, with its tools behind `after` as long as `fits` says so of each.
+    pub(crate) fn told(
         &self,
         tenant: &TenantId,
         surface: &IndexedSurface,

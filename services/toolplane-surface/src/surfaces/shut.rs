@@ -18,10 +18,10 @@ pub(crate) struct ShutTools {
 impl ShutTools {
     /// What is made of it.
     pub(super) fn look<T>(&self, look: impl FnOnce(Shut<'_>) -> T) -> T {
-        let by_provider = |traits: &_| self.uncallable.by_provider(traits);
-        let uncallable = self.uncallable.tools().unwrap_or(Shut::NOTHING.uncallable);
-        let by_traits = |traits: &_| self.credentials.shut(traits);
-        look(Shut { by_traits: &by_traits, denied: &self.denied.tools, by_provider: &by_provider, uncallable })
+        let away = |traits: &_| self.uncallable.away(traits);
+        let by_traits = |traits: &_| self.uncallable.retired(traits).or_else(|| self.credentials.shut(traits));
+        let withheld = self.uncallable.withheld().unwrap_or(Shut::NOTHING.withheld);
+        look(Shut { by_traits: &by_traits, denied: &self.denied.tools, withheld, away: &away })
     }
 
     /// Whether this is surely what `other` is.

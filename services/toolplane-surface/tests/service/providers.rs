@@ -101,22 +101,25 @@ async fn events(role: &Role) -> Vec<(String, Value)> {
     events.iter().map(|event| (event.event_type.clone(), data(event).to_value())).collect()
 }
 
-/// What keeps the one loaded tool of a surface from being called.
-async fn kept(role: &Role, surface: &str) -> String {
-    let loaded = role.get(surface).await.surface.unwrap().loaded_tools;
-    let [tool] = &loaded[..] else { panic!("{loaded:?}") };
-    assert_eq!(tool.uncallable.is_empty(), tool.message.is_empty(), "{tool:?}");
-    tool.uncallable.clone()
+/// The tools of a surface as it is read: each with how it is shown, and with why it cannot be called.
+async fn read(role: &Role, surface: &str) -> Vec<String> {
+    let surface = role.get(surface).await.surface.unwrap();
+    let loaded = surface.loaded_tools.into_iter().map(|tool| {
+        assert_eq!(tool.uncallable.is_empty(), tool.message.is_empty(), "{tool:?}");
+        format!("{} loaded {}", tool.name, tool.uncallable)
+    });
+    let deferred = surface.deferred_tools.into_iter().map(|tool| format!("{} deferred {}", tool.name, tool.reason));
+    let hidden = surface.blocked_tools.into_iter().map(|tool| format!("{} blocked {}", tool.name, tool.reason));
+    loaded.chain(deferred).chain(hidden).collect()
 }
 
-/// The tools that are told to be shown in another way, each with why.
-async fn changed(watch: &mut Watch) -> Vec<String> {
+/// What is different about a surface: each tool with how it is told, and with why.
+async fn told(watch: &mut Watch) -> Vec<String> {
     let message = watch.next().await.unwrap();
     assert!(!message.anew, "{message:?}");
     let told = message.changes.into_iter().map(|change| {
-        assert_eq!(change.kind(), v1::SurfaceToolChangeKind::Changed, "{change:?}");
         assert_eq!(change.reason.is_empty(), change.message.is_empty(), "{change:?}");
-        format!("{} {}", change.name, change.reason)
+        format!("{} {} {}", change.name, change.kind().as_str_name().rsplit('_').next().unwrap(), change.reason)
     });
     told.collect()
 }
@@ -168,11 +171,11 @@ async fn whole_way(role: &Role) {
     let load = role.load(&surface, &["pets.listPets"]).await.outcomes.remove(0);
     assert!(matches!(load.outcome, Some(v1::load_outcome::Outcome::Loaded(_))), "{load:?}");
     assert!(role.resolved(&surface, "pets.listPets").await.registration.is_some());
-    assert_eq!(kept(role, &surface).await, "");
+    assert_eq!(read(role, &surface).await, ["pets.listPets loaded "]);
     // A yes that was given can be taken back.
     assert_eq!(review(role, "listPets", &seen.digest, false).await.tool.unwrap().state(), v1::ReviewState::Rejected);
     assert_eq!(error_of(role, &surface, "pets.listPets").await, "provider.tool_rejected");
-    assert_eq!(kept(role, &surface).await, "provider.tool_rejected");
+    assert_eq!(read(role, &surface).await, ["pets.listPets blocked policy_blocked"]);
     assert_eq!(review(role, "listPets", &seen.digest, true).await.tool.unwrap().state(), v1::ReviewState::Approved);
     assert!(role.resolved(&surface, "pets.listPets").await.registration.is_some());
 
@@ -183,7 +186,7 @@ async fn whole_way(role: &Role) {
     let request = v1::RemoveProviderRequest { provider_id: "pets".to_owned(), ..Default::default() };
     role.providers().remove_provider(request).await.unwrap();
     assert_eq!(error_of(role, &surface, "pets.listPets").await, "provider.retired");
-    assert_eq!(kept(role, &surface).await, "provider.retired");
+    assert_eq!(read(role, &surface).await, ["pets.listPets blocked retired"]);
     let listed = role.providers().list_providers(v1::ListProvidersRequest::default()).await.unwrap().into_inner();
     assert!(listed.providers.is_empty());
     // Put again, it is asked anew, and what was approved is what it was.
@@ -346,18 +349,30 @@ async fn a_file_that_is_away_takes_nothing_away() {
     let found = role.search(&surface, "echo").await;
     assert_eq!(found.pending_providers, ["pets"]);
     // Whoever follows is told, also from a moment before it; who goes on from a moment behind it knows it.
-    let away = ["pets.x.echo provider.away", "pets.x.noop provider.away"];
-    assert_eq!(changed(&mut watch).await, away);
+    let away = ["pets.x.echo CHANGED provider.away", "pets.x.noop CHANGED provider.away"];
+    assert_eq!(told(&mut watch).await, away);
     let mut late = Watch::from(&role, &surface, &made.moment).await;
-    assert_eq!(changed(&mut late).await, away);
+    assert_eq!(told(&mut late).await, away);
+    let reads = ["pets.x.echo loaded provider.away", "pets.x.noop loaded provider.away"];
+    assert_eq!(read(&role, &surface).await, reads);
     let mut again = Watch::from(&role, &surface, &watch.moment).await;
-    // It is back with one tool less: that one is marked, and its identity is not spent.
+    // It is back with one tool less: that one is not shown any more, and its identity is not spent.
     write(&file, &["echo"]);
     let difference = refreshed(&role, false).await.difference.unwrap();
     assert_eq!(difference.withdrawn, ["provider:pets/x.noop"]);
     for watch in [&mut watch, &mut late, &mut again] {
-        assert_eq!(changed(watch).await, ["pets.x.echo ", "pets.x.noop provider.tool_withdrawn"]);
+        assert_eq!(told(watch).await, ["pets.x.echo CHANGED ", "pets.x.noop REMOVED retired"]);
     }
+    assert_eq!(read(&role, &surface).await, ["pets.x.echo loaded ", "pets.x.noop blocked retired"]);
+    // It is offered to no model, takes nothing of a budget, and who names it is told why.
+    let few = v1::SurfaceBudget { max_tools: 1, ..Default::default() };
+    let named = vec!["pets.x.noop".to_owned(), "pets.x.echo".to_owned()];
+    let request = v1::CreateSurfaceRequest { tool_refs: named, budget: Some(few), ..Default::default() };
+    let made = role.client.clone().create_surface(request).await.unwrap().into_inner();
+    let (small, warned) = (made.surface.unwrap().surface_id, made.warnings);
+    assert_eq!(read(&role, &small).await, ["pets.x.echo loaded ", "pets.x.noop blocked retired"]);
+    assert!(warned.iter().any(|one| one.message == "`pets.x.noop` is no tool of its provider any more"), "{warned:?}");
+    assert!(role.search(&small, "noop").await.refs.is_empty());
     role.resolved(&surface, "pets.x.echo").await;
     assert_eq!(error_of(&role, &surface, "pets.x.noop").await, "provider.tool_withdrawn");
     write(&file, &["echo", "noop"]);
@@ -365,5 +380,6 @@ async fn a_file_that_is_away_takes_nothing_away() {
     assert_eq!(error_of(&role, &surface, "pets.x.noop").await, "provider.tool_waits", "one that comes back is new");
     approve(&role, "x.noop").await;
     role.resolved(&surface, "pets.x.noop").await;
+    assert_eq!(read(&role, &surface).await, ["pets.x.echo loaded ", "pets.x.noop loaded "]);
     role.stop().await;
 }

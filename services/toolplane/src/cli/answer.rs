@@ -34,7 +34,7 @@ pub(crate) struct InputArgs {
 /// Shows the question, or answers it.
 pub(crate) async fn run(args: InputArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let input = match &args.answer {
-        Some(answer) => Some(input::read(answer)?),
+        Some(answer) => Some(input::read(answer, "the answer")?),
         None if args.decline => None,
         None => return show(args.id, connection, out).await,
     };

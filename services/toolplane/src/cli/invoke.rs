@@ -75,7 +75,7 @@ pub(crate) async fn run(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let model_input = input::read(&args.input)?;
+    let model_input = input::read(&args.input, "--input")?;
     let mut spec = v1::InvocationSpec {
         surface_id: args.surface.unwrap_or_default(),
         surface_moment: args.moment.unwrap_or_default(),

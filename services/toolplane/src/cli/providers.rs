@@ -152,9 +152,10 @@ async fn show(name: String, connection: &Connection, out: &mut Output) -> Result
         out.line(format!("  {what}: {text}"))?;
     }
     let counts = status.tools.unwrap_or_default();
+    let callable = if status.state() == v1::ProviderState::Retired { 0 } else { counts.imported };
     out.line(format!(
-        "  tools: {} found, {} callable, {} waiting, {} rejected, {} refused, {} withdrawn",
-        counts.found, counts.imported, counts.waiting, counts.rejected, counts.refused, counts.withdrawn
+        "  tools: {} found, {callable} callable, {} waiting, {} rejected, {} refused, {} withdrawn",
+        counts.found, counts.waiting, counts.rejected, counts.refused, counts.withdrawn
     ))?;
     if !status.server_name.is_empty() {
         out.line(format!("  calls itself: {} {}", status.server_name, status.server_version))?;

@@ -1,5 +1,7 @@
 //! `toolplane search`, `toolplane load` and `unload`: from a need to a tool that can be called.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::json;
 use toolplane_proto::v1;
@@ -109,12 +111,19 @@ pub(crate) async fn search(
     if !result.missing_names.is_empty() {
         out.note(&format!("not here: {}", result.missing_names.join(", ")))?;
     }
-    if !result.pending_providers.is_empty() {
-        out.note(&format!("still connecting: {}", result.pending_providers.join(", ")))?;
+    for tool in result.refs.iter().filter(|tool| tool.loading_state() == v1::LoadingState::Unavailable) {
+        out.note(&format!("`{}` cannot be called now: {}", tool.name, tool.reason))?;
     }
-    let away = |one: &&v1::ProviderStanding| !result.pending_providers.contains(&one.provider_id);
-    for one in result.provider_states.iter().filter(away) {
-        out.note(&format!("provider `{}` is {}", one.provider_id, word(one.state().as_str_name(), "PROVIDER_STATE_")))?;
+    let states = result.provider_states.iter().map(|one| (one.provider_id.as_str(), one.state()));
+    let states: BTreeMap<&str, v1::ProviderState> = states.collect();
+    let connecting = result.pending_providers.iter().map(String::as_str);
+    let connecting: Vec<&str> =
+        connecting.filter(|id| states.get(id).is_none_or(|state| *state == v1::ProviderState::Pending)).collect();
+    if !connecting.is_empty() {
+        out.note(&format!("still connecting: {}", connecting.join(", ")))?;
+    }
+    for (id, state) in states.iter().filter(|(id, _)| !connecting.contains(id)) {
+        out.note(&format!("provider `{id}` is {}", word(state.as_str_name(), "PROVIDER_STATE_")))?;
     }
     match result.meaning.as_str() {
         "partial" => out.note("not all tools are read for what they mean yet: more may be found by it later")?,

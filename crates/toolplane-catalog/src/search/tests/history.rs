@@ -53,7 +53,7 @@ proptest! {
     fn no_text_is_too_strange(text in any::<String>()) {
         let catalog = library();
         let surface = surface(&catalog, DeferPolicy::All);
-        let seen = Seen::of(&surface, &catalog, crate::Shut::NOTHING.denied);
+        let seen = Seen::of(&surface, &catalog, crate::Shut::NOTHING);
         let ask = || super::super::search(&seen, &catalog.index().snapshot(), &question(&text, 3, &Thesaurus::starter()));
         if let Ok(found) = ask() {
             prop_assert!(found.result.matches.len() <= 3 || found.result.query_type == "select");

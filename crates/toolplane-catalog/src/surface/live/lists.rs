@@ -20,17 +20,17 @@ impl LiveSurface {
     /// How many tools there are of each kind.
     pub fn counts(&self, catalog: &Catalog, shut: Shut<'_>) -> SurfaceCounts {
         let mut counts = SurfaceCounts::default();
-        let with_denied = shut.with_denied_ones();
+        let of_groups = shut.of_groups();
         for group in catalog.groups() {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
             whole.inspect(|list| *counts.of(*list) += group.tools().len());
             for entry in each {
                 whole.inspect(|list| *counts.of(*list) -= 1);
-                self.list(self.place_with_group(entry), entry, with_denied).inspect(|list| *counts.of(*list) += 1);
+                self.list(self.place_with_group(entry), entry, of_groups).inspect(|list| *counts.of(*list) += 1);
             }
         }
         for entry in self.single(shut).into_iter().filter_map(|id| catalog.get(id)) {
-            self.list(self.place_with_group(entry), entry, with_denied).inspect(|list| *counts.of(*list) -= 1);
+            self.list(self.place_with_group(entry), entry, of_groups).inspect(|list| *counts.of(*list) -= 1);
             self.list(self.place(entry), entry, shut).inspect(|list| *counts.of(*list) += 1);
         }
         counts
@@ -97,7 +97,7 @@ impl LiveSurface {
         only: impl Fn(&Traits) -> bool,
     ) -> Box<dyn Iterator<Item = &'c CatalogEntry> + 'c> {
         let from = (behind.map_or(Unbounded, Excluded), Unbounded);
-        let is_single = move |id: &ToolId| self.is_special(id) || shut.denied.contains_key(id);
+        let is_single = move |id: &ToolId| self.is_special(id) || shut.is_single(id);
         let mut sources: Vec<Box<dyn Iterator<Item = &'c ToolId> + 'c>> = Vec::new();
         for group in catalog.groups().filter(|group| only(group.traits())) {
             let Some((whole, each)) = self.share(catalog, group, shut) else { continue };
@@ -135,7 +135,7 @@ impl LiveSurface {
     /// Every tool that is looked at by itself, and not with its group.
     fn single<'s>(&'s self, shut: Shut<'s>) -> BTreeSet<&'s ToolId> {
         let mut single = self.special();
-        single.extend(shut.denied.keys());
+        single.extend(shut.single());
         single
     }
 
@@ -188,10 +188,13 @@ impl LiveSurface {
             return (list == List::Blocked).then_some(SurfaceTool::Blocked(tool));
         }
         match (place, list) {
-            (Place::Deferred(why), List::Deferred) => Some(SurfaceTool::Deferred(deferred_ref(entry, why))),
+            (Place::Deferred(why), List::Deferred) => {
+                Some(SurfaceTool::Deferred(shut.deferred(deferred_ref(entry, why), entry)))
+            }
             (Place::Loaded, List::Loaded) => {
                 let (tool, drift) = self.loaded(entry);
-                Some(SurfaceTool::Loaded(LoadedTool { changed: drift.words(), ..tool }))
+                let tool = LoadedTool { changed: drift.words(), ..tool };
+                Some(SurfaceTool::Loaded(shut.loaded(tool, entry)))
             }
             _ => None,
         }

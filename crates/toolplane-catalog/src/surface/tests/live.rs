@@ -162,7 +162,9 @@ fn what_is_loaded_by_the_rules_is_known_by_the_declaration_of_then() {
 fn what_is_shut_is_told_among_the_blocked() {
     let catalog = catalog(&[tool("a", "one"), tool("b", "two"), tool("b", "three")]);
     let surface = make(&catalog, &SurfaceRequest { load: strings(&["two"]), ..request() });
-    let by_traits = |traits: &crate::Traits| (traits.namespace == "b").then(|| "no key".to_owned());
+    let by_traits = |traits: &crate::Traits| {
+        (traits.namespace == "b").then(|| (HiddenReason::CredentialMissing, "no key".to_owned()))
+    };
     let shut = Shut { by_traits: &by_traits, ..Shut::NOTHING };
     let record = surface.indexed.record(&catalog, shut);
     let blocked: Vec<_> = record.blocked_tools.iter().map(|tool| tool.name.as_str()).collect();

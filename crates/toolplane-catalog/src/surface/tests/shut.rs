@@ -17,7 +17,7 @@ pub(super) struct ShutTools {
     pub(super) denied: BTreeMap<ToolId, String>,
     missing_in: Option<&'static str>,
     away_in: Option<&'static str>,
-    gone: BTreeMap<ToolId, Uncallable>,
+    gone: BTreeMap<ToolId, Why>,
 }
 
 fn within<T: Clone + 'static>(space: Option<&'static str>, why: T) -> impl Fn(&Traits) -> Option<T> + 'static {
@@ -25,8 +25,8 @@ fn within<T: Clone + 'static>(space: Option<&'static str>, why: T) -> impl Fn(&T
 }
 
 impl ShutTools {
-    pub(super) fn by_namespace(&self) -> impl Fn(&Traits) -> Option<String> + 'static {
-        within(self.missing_in, "no worker has it".to_owned())
+    pub(super) fn by_namespace(&self) -> impl Fn(&Traits) -> Option<Why> + 'static {
+        within(self.missing_in, (HiddenReason::CredentialMissing, "no worker has it".to_owned()))
     }
 
     pub(super) fn away(&self) -> impl Fn(&Traits) -> Option<Uncallable> + 'static {
@@ -36,10 +36,10 @@ impl ShutTools {
 
     pub(super) fn shut<'a>(
         &'a self,
-        by_traits: &'a dyn Fn(&Traits) -> Option<String>,
+        by_traits: &'a dyn Fn(&Traits) -> Option<Why>,
         away: &'a dyn Fn(&Traits) -> Option<Uncallable>,
     ) -> Shut<'a> {
-        Shut { by_traits, denied: &self.denied, by_provider: away, uncallable: &self.gone }
+        Shut { by_traits, denied: &self.denied, withheld: &self.gone, away }
     }
 
     /// Another number for each of them.
@@ -55,11 +55,9 @@ impl ShutTools {
     /// What of a state may be used, and how.
     fn leave(&self, mut state: State, catalog: &Catalog) -> State {
         let (missing, away) = (self.by_namespace(), self.away());
-        state.retain(|id, _| !self.denied.contains_key(id) && missing(&catalog.get(id).unwrap().traits).is_none());
-        state.iter_mut().for_each(|(id, tool)| {
-            let by_provider = away(&catalog.get(id).unwrap().traits);
-            tool.uncallable = by_provider.or_else(|| self.gone.get(id).cloned());
-        });
+        let is_single = |id: &ToolId| self.denied.contains_key(id) || self.gone.contains_key(id);
+        state.retain(|id, _| !is_single(id) && missing(&catalog.get(id).unwrap().traits).is_none());
+        state.iter_mut().for_each(|(id, tool)| tool.uncallable = away(&catalog.get(id).unwrap().traits));
         state
     }
 }
@@ -88,8 +86,8 @@ fn any_shut_event() -> impl Strategy<Value = ShutEvent> {
 }
 
 proptest! {
-    /// The same where tools are denied and allowed, and credentials and providers come and go: what nobody may use is not shown, what is not
-    /// called for a time is shown as that, and whoever follows knows both, also over breaks.
+    /// The same where tools are denied and allowed, and credentials and providers come and go: what nobody may use is not shown, what a provider
+    /// is away for is shown as that, and whoever follows knows both, also over breaks. So does whoever reads.
     #[test]
     fn what_is_shut_is_told_like_what_is_not_shown(
         before in prop::collection::vec(any_tool(), 0..8),
@@ -110,8 +108,7 @@ proptest! {
                 ShutEvent::Missing(space) => shut.missing_in = *space,
                 ShutEvent::Away(space) => shut.away_in = *space,
                 ShutEvent::Gone(number) => {
-                    let message = "the provider has it no more".to_owned();
-                    shut.gone.insert(id(number), Uncallable { code: codes::PROVIDED_TOOL_WITHDRAWN, message });
+                    shut.gone.insert(id(number), (HiddenReason::Retired, "the provider has it no more".to_owned()));
                 }
                 ShutEvent::Back(number) => drop(shut.gone.remove(&id(number))),
                 ShutEvent::Of(event) => surface = after(event, &surface, &mut catalog),
@@ -127,6 +124,19 @@ proptest! {
             }
             prop_assert_eq!(Some(&follower.known), moments.get(&follower.moment.to_string()));
         }
+        let (by_traits, away) = (shut.by_namespace(), shut.away());
+        let read = surface.tools(&catalog, shut.shut(&by_traits, &away), None).filter_map(|tool| match tool {
+            SurfaceTool::Loaded(tool) => Some((tool.tool_id, tool.message)),
+            SurfaceTool::Deferred(tool) => {
+                let is_kept = tool.loading_state == LoadingState::Unavailable;
+                Some((tool.tool_id, is_kept.then_some(tool.reason)))
+            }
+            SurfaceTool::Blocked(_) | SurfaceTool::Excluded(_) => None,
+        });
+        let read: BTreeMap<ToolId, Option<String>> = read.collect();
+        let known = shut.leave(state(&surface, &catalog), &catalog).into_iter();
+        let known = known.map(|(id, tool)| (id, tool.uncallable.map(|why| why.message)));
+        prop_assert_eq!(read, known.collect::<BTreeMap<_, _>>());
         while follower.goes_on_beside(&surface, &catalog, &shut, 3) {}
         prop_assert_eq!(&follower.known, &shut.leave(state(&surface, &catalog), &catalog));
     }

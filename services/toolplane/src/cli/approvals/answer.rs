@@ -56,7 +56,7 @@ pub(super) async fn approve(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let edited = args.input.as_deref().map(input::read).transpose()?;
+    let edited = args.input.as_deref().map(|input| input::read(input, "--input")).transpose()?;
     let edited = edited.map(|input| v1::JsonPayload { body: Some(Body::Inline(input)), ..Default::default() });
     resolve(args.answer, v1::Behavior::Allow, edited, connection, out).await
 }

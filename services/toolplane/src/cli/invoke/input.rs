@@ -8,15 +8,15 @@ use toolplane_records::json::{self, JsonLimits};
 
 use crate::cli::failure::Failure;
 
-/// Reads the arguments and checks them as the cluster will, so that a slip of the quote is explained here.
-pub(crate) fn read(given: &str) -> Result<Bytes, Failure> {
+/// Reads what was given with an option and checks it as the cluster will, so that a slip of the quote is explained here.
+pub(crate) fn read(given: &str, option: &str) -> Result<Bytes, Failure> {
     let (bytes, name) = match (given, given.strip_prefix('@')) {
         ("-", _) => (standard_input()?, "standard input"),
         (_, Some(file)) => (file_bytes(Path::new(file))?, file),
-        (text, None) => (text.as_bytes().to_vec(), "--input"),
+        (text, None) => (text.as_bytes().to_vec(), option),
     };
     json::check(&bytes, &JsonLimits::default()).map_err(|refusal| {
-        Failure::Usage(format!("{name} {refusal}; arguments are one JSON value, e.g. '{{\"path\": \".\"}}'"))
+        Failure::Usage(format!("{name} {refusal}; one JSON value is wanted, e.g. '{{\"path\": \".\"}}'"))
     })?;
     Ok(bytes.into())
 }
@@ -42,8 +42,8 @@ mod tests {
 
     #[test]
     fn bytes_are_kept_and_mistakes_explained() {
-        assert_eq!(&read(r#"{ "n": 1.0 }"#).unwrap()[..], br#"{ "n": 1.0 }"#);
-        assert!(read("{'path': 1}").unwrap_err().to_string().starts_with("--input is not valid JSON"));
-        assert!(read("@/does/not/exist").unwrap_err().to_string().contains("/does/not/exist"));
+        assert_eq!(&read(r#"{ "n": 1.0 }"#, "--input").unwrap()[..], br#"{ "n": 1.0 }"#);
+        assert!(read("{'path': 1}", "--input").unwrap_err().to_string().starts_with("--input is not valid JSON"));
+        assert!(read("@/does/not/exist", "--input").unwrap_err().to_string().contains("/does/not/exist"));
     }
 }

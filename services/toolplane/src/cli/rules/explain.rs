@@ -45,7 +45,7 @@ pub(super) async fn run(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let model_input = input::read(&args.input)?;
+    let model_input = input::read(&args.input, "--input")?;
     let mut spec = v1::InvocationSpec {
         surface_id: args.surface.unwrap_or_default(),
         tool_name: args.tool,

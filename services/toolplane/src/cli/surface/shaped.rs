@@ -184,7 +184,8 @@ pub(crate) async fn calls(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<CommandOutcome, Failure> {
-    let said = Some(v1::JsonPayload { body: Some(Body::Inline(input::read(&args.said)?)), ..Default::default() });
+    let said =
+        Some(v1::JsonPayload { body: Some(Body::Inline(input::read(&args.said, "--said")?)), ..Default::default() });
     let request = v1::MapCallsRequest { surface_id: args.surface, said, strict: args.strict, ..Default::default() };
     let answer = connection.surfaces().map_calls(request).await?.into_inner();
     let mut outcome = CommandOutcome::Done;
@@ -269,7 +270,11 @@ pub(crate) async fn cards(
         }
     }
     if !out.json() {
-        out.table(&table, "no tools here")?;
+        out.table(&table, "no cards")?;
+    }
+    // That many do not fit is what a bound is for.
+    for tool in answer.left_out.iter().filter(|tool| tool.reason != "budget") {
+        out.note(&why_left_out(tool))?;
     }
     out.note(&format!("about {} tokens; {} tools left out", answer.tokens, answer.left_out_count))?;
     Ok(CommandOutcome::Done)

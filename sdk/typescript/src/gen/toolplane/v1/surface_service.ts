@@ -549,7 +549,7 @@ export interface SurfaceToolChange {
   changed: string;
   /**
    * Why it was removed, machine-readable; `budget` where it is deferred because it does not fit into the budget beside the others;
-   * the code that a call of it would end with where its provider keeps it from being called (`provider.away` ...); open vocabulary.
+   * the code that a call of it would end with where its provider is away (`provider.away`); open vocabulary.
    */
   reason: string;
   /** The same as an enum; unspecified for `budget` and codes. */
