@@ -7,47 +7,38 @@ use crate::policy::{Class, Treatment};
 /// What was found in one output or in several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    counts: BTreeMap<(Class, &'static str), Count>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Count {
-    treatment: Treatment,
-    places: u64,
+    /// In how many places. What one rule finds may be treated differently where it lies in what another one finds.
+    places: BTreeMap<(Class, &'static str, Treatment), u64>,
 }
 
 impl Findings {
     pub(crate) fn add(&mut self, class: Class, rule: &'static str, treatment: Treatment) {
-        self.count(class, rule, Count { treatment, places: 1 });
-    }
-
-    fn count(&mut self, class: Class, rule: &'static str, more: Count) {
-        self.counts.entry((class, rule)).and_modify(|count| count.places += more.places).or_insert(more);
+        *self.places.entry((class, rule, treatment)).or_default() += 1;
     }
 
     /// Adds what was found elsewhere.
     pub fn merge(&mut self, other: &Self) {
-        for ((class, rule), count) in &other.counts {
-            self.count(*class, rule, *count);
+        for (found, more) in &other.places {
+            *self.places.entry(*found).or_default() += more;
         }
     }
 
     /// Takes note of what was found in the same output in another form: each thing once.
     pub fn cover(&mut self, same: &Self) {
-        for (found, count) in &same.counts {
-            let places = self.counts.entry(*found).or_insert(*count);
-            places.places = places.places.max(count.places);
+        for (found, places) in &same.places {
+            let known = self.places.entry(*found).or_default();
+            *known = (*known).max(*places);
         }
     }
 
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.places.is_empty()
     }
 
-    /// Each rule that found something, with its class, what is done about it, and how often it did.
+    /// Each rule that found something, with its class, what is done about it, and how often it did; twice where that is not the same everywhere.
     pub fn iter(&self) -> impl Iterator<Item = (Class, &'static str, Treatment, u64)> {
-        self.counts.iter().map(|((class, rule), count)| (*class, *rule, count.treatment, count.places))
+        self.places.iter().map(|((class, rule, treatment), places)| (*class, *rule, *treatment, *places))
     }
 
     /// How many places were replaced.

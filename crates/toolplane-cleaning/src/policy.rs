@@ -307,6 +307,19 @@ mod tests {
         assert_eq!(said(&policy), "[redacted email] [redacted card]");
         assert_eq!(said(&policy.released()), "mia@example.org [redacted card]");
         assert_eq!(policy.released().rules["github_token"], Treatment::Keep);
+        // An address in what is masked is masked with it, and the others are asked about all the same, in whatever order they come.
+        for text in [
+            "https://bob:secretpw1@host.example.com/\nmia@example.org",
+            "mia@example.org https://bob:secretpw1@host.example.com/",
+        ] {
+            let mut found = crate::Findings::default();
+            let _ = crate::Cleaner::new(&policy).text(text, &mut found);
+            let emails = found
+                .iter()
+                .filter(|(_, rule, ..)| *rule == "email")
+                .map(|(.., treatment, places)| (treatment, places));
+            assert_eq!(emails.collect::<Vec<_>>(), [(Treatment::Ask, 1), (Treatment::Mask, 1)], "{text}");
+        }
         assert!(Treatment::Ask < Treatment::Mask, "what a tool has masked is not asked about");
         let asked = CleaningPolicy { instructions: Treatment::Ask, ..CleaningPolicy::default() };
         assert!(asked.check().is_err(), "the rest of a sentence would still be read");

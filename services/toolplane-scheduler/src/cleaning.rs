@@ -285,7 +285,11 @@ async fn ending(
     let mut replaced = Vec::new();
     if kept::any(outcome) {
         let origin = kept::Origin { record, lease_no, now };
-        if let Some(why) = asked::unseen(outcome, asked, &cleaner.fields) {
+        let mut unseen = asked::unseen(outcome, asked, &cleaner.fields);
+        if unseen.is_none() && asked.required && !Box::pin(kept::are_texts(payloads, origin, outcome)).await? {
+            unseen = Some("redaction is required, and an output is no text in UTF-8: nothing is found in it");
+        }
+        if let Some(why) = unseen {
             replaced.extend(message::uploaded(outcome));
             asked::withhold(outcome, why);
             outcome.redaction_state = v1::RedactionState::Redacted.into();

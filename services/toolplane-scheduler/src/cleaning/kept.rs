@@ -18,6 +18,9 @@ use toolplane_results::{PayloadStore, PayloadWriter};
 
 use super::{MAX_JSON, OutputCleaner};
 
+/// In a text at most one of so many bytes is none of UTF-8.
+const STRANGE_SHARE: usize = 10;
+
 /// Whose outputs they are.
 #[derive(Clone, Copy)]
 pub(super) struct Origin<'a> {
@@ -47,6 +50,39 @@ pub(super) fn any(outcome: &v1::ExecutionOutcome) -> bool {
     !outcome.persisted.is_empty()
         || outcome.artifact_refs.iter().any(|artifact| artifact.payload.is_some())
         || outcome.content.iter().chain(&outcome.model_facing_content).any(|block| block.kept().is_some())
+}
+
+/// Whether everything that is kept is a text, whatever it is called: what is packed, or written in UTF-16, has no form that patterns know. A
+/// byte of another encoding here and there is no harm to them.
+pub(super) async fn are_texts(
+    payloads: &PayloadStore,
+    origin: Origin<'_>,
+    outcome: &mut v1::ExecutionOutcome,
+) -> Result<bool, PayloadError> {
+    for uri in super::message::uploaded(outcome) {
+        let Some(key) = named(outcome, &uri).and_then(|payload| payload.uri.parse::<PayloadKey>().ok()) else {
+            continue;
+        };
+        let mut bytes = match payloads.read_range(&key, 0, u64::MAX, origin.now).await {
+            Ok(read) => read.stream,
+            // What is not there is given to nobody.
+            Err(PayloadError::NotFound { .. } | PayloadError::Expired { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let (mut all, mut strange) = (0, 0);
+        while let Some(piece) = bytes.next().await {
+            let piece = piece?;
+            if piece.contains(&0) {
+                return Ok(false);
+            }
+            all += piece.len();
+            strange += piece.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+        }
+        if strange > all / STRANGE_SHARE {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Cleans each output that `outcome` refers to, and has it refer to what is kept now. Gives the addresses of what was replaced.
