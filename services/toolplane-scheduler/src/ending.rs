@@ -211,6 +211,7 @@ impl Endings {
         // Before anybody can read it: what the session calls next is decided with this in mind.
         inner.taints.note(&record, &report.taints, now).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
+        let mut unnamed = cleaned.replaced;
         let (stored, ended) = match kept.filter(|_| !asked.is_empty() || question.is_some()) {
             Some(kept) => {
                 let decisions = question.iter().map(|question| question.decision.clone()).collect();
@@ -220,8 +221,10 @@ impl Endings {
                 (stored, Box::new(facing::outcome(*report, Effects::default(), inner.max_inline_bytes)))
             }
             None => {
+                let uploaded = report.uploaded();
                 let outcome = self.outcome(&record, plan.as_deref(), lease.lease_no, report, Effects::default(), now);
                 let outcome = Box::pin(outcome).await;
+                unnamed.extend(report::unnamed(&uploaded, &outcome));
                 (Box::pin(self.complete(lease, &outcome, attached(&original))).await, outcome)
             }
         };
@@ -230,9 +233,7 @@ impl Endings {
         }
         if stored.is_ok() {
             // What is durable names none of them; before that, a worker that reports again needs them.
-            for uri in &cleaned.replaced {
-                Box::pin(self.forget(uri)).await;
-            }
+            self.forget_all(&unnamed).await;
             let error = ended.error.as_ref().filter(|_| report::is_error(ended.status));
             inner.news.called(&record.tenant, &record.tool_id, &record.invocation_id, error);
         }
@@ -248,6 +249,12 @@ impl Endings {
                 Ok(if matches!(refusal, Refusal::Terminal(_)) { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(error) => Err(error),
+        }
+    }
+
+    async fn forget_all(&self, uris: &[String]) {
+        for uri in uris {
+            Box::pin(self.forget(uri)).await;
         }
     }
 

@@ -19,9 +19,9 @@ const CLIENTS: usize = 16;
 
 /// Measures with each number of tools, and writes the rows to `out`.
 pub(crate) fn run(out: &str, sizes: &[&str]) {
-    let mut rows = Vec::new();
     match sizes {
         [size] => {
+            let mut rows = Vec::new();
             println!(
                 "{:<14} {:>8} {:>9} {:>9} {:>10} {:>10}",
                 "case", "tools", "p50 us", "p99 us", "per s", "bytes/tool"
@@ -29,19 +29,18 @@ pub(crate) fn run(out: &str, sizes: &[&str]) {
             let tools = size.parse().expect("a number of tools");
             growth::measure(tools, &mut rows);
             measure(tools, &mut rows);
+            write(out, rows, &["case", "tools"]);
         }
         // Each in a process of its own: what one gave back would be counted as memory the next one does not take.
-        sizes => sizes.iter().for_each(|size| rows.extend(alone(out, size))),
+        sizes => sizes.iter().for_each(|size| alone(out, size)),
     }
-    write(out, rows, &["case", "tools"]);
 }
 
-fn alone(out: &str, size: &str) -> Vec<Value> {
+/// Measures with one number of tools in another process, which adds its rows to `out`.
+fn alone(out: &str, size: &str) {
     let program = std::env::current_exe().expect("a program");
     let ended = Command::new(program).args(["speed", out, size]).status().expect("a process");
     assert!(ended.success(), "the process for {size} tools ended with {ended}");
-    let rows = std::fs::read(out).expect("what it has written");
-    serde_json::from_slice(&rows).expect("rows")
 }
 
 fn measure(tools: usize, rows: &mut Vec<Value>) {

@@ -91,8 +91,8 @@ pub(super) async fn keep(
         bounds.one_bytes = bounds.one_bytes.min(PREVIEWED_BYTES);
         report.output.by_reference = true;
     }
-    if previewed || effects.keeping == Keeping::RefOnly {
-        // The worker's words may say all of it.
+    if previewed || matches!(effects.keeping, Keeping::RefOnly | Keeping::NeverPersist) {
+        // The worker's words may say all of it, or where it has kept it.
         report.words.facing.clear();
         report.words.summary.clear();
     }

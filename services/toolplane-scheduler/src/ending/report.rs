@@ -309,6 +309,12 @@ pub(super) fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
     named.chain(decided).any(|payload| payload.uri == uri)
 }
 
+/// The addresses of those `uploaded` outputs that nothing of an ending names: what its tool wants to be kept nowhere.
+pub(super) fn unnamed(uploaded: &[PayloadRef], outcome: &ReportedOutcome) -> Vec<String> {
+    let unnamed = uploaded.iter().filter(|payload| !names(outcome, &payload.uri));
+    unnamed.map(|payload| payload.uri.to_string()).collect()
+}
+
 /// The bytes a block refers to.
 pub(super) fn reference(block: &ContentBlock) -> Option<&PayloadRef> {
     block.payload()

@@ -76,6 +76,22 @@ async fn an_output_goes_when_its_tool_says_and_not_while_it_is_held() {
 }
 
 #[tokio::test]
+async fn an_output_that_is_not_to_be_kept_is_gone_with_the_end_of_its_call() {
+    let world = World::new().await;
+    let never = json!({ "persistence_policy_ref": "never_persist" });
+    let lease = world.leased_of(json!({}), never, json!({})).await;
+    let payload = world.upload(&lease, &"a line\n".repeat(20_000)).await;
+    let mut outcome = uploaded(&payload, "a …");
+    // As workers say it to models.
+    outcome.model_facing_content = vec![text(&format!("[the whole output is kept at {}]", payload.uri))];
+    let result = world.ended(&lease, outcome).await;
+    assert!(!world.is_kept(&payload).await);
+    let stored = serde_json::to_string(&result).unwrap();
+    assert!(!stored.contains(payload.uri.as_str()), "{stored}");
+    assert!(texts(&result.model_facing_content).iter().any(|text| text.contains("was not kept")), "{stored}");
+}
+
+#[tokio::test]
 async fn where_redaction_is_required_every_value_is_taken_out() {
     let world = World::new().await;
     let lease = world.leased_of(json!({ "redaction_required": true }), json!({}), json!({})).await;

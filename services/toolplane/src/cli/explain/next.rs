@@ -1,7 +1,8 @@
-//! What can be done about a call now; pure.
+//! What can be done about a call now.
 
 use toolplane_proto::v1;
 use toolplane_records::codes::Code;
+use toolplane_runtime::clock;
 
 use crate::cli::advised;
 use crate::cli::get::invocation::asked_of_result;
@@ -40,10 +41,20 @@ pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: 
             lines.push(format!("it may be tried again after {ms} ms"));
         }
     }
-    let kept = trail.persistence.iter().filter_map(|kept| kept.persisted_ref.as_ref()).next();
-    if let Some(kept) = kept {
+    let is_there = |kept: &&v1::ResultPersistence| !is_over(kept) && !are_removed(trail);
+    if let Some(kept) = trail.persistence.iter().filter(is_there).find_map(|kept| kept.persisted_ref.as_ref()) {
         let fetch = advised::command(format_args!("fetch {id}"));
-        lines.push(format!("{fetch} reads the whole output ({} bytes)", kept.size_bytes));
+        lines.push(format!("{fetch} reads what is kept of the output ({} bytes)", kept.size_bytes));
     }
     lines
+}
+
+/// Whether the time of an output has come, by this machine's clock.
+pub(super) fn is_over(kept: &v1::ResultPersistence) -> bool {
+    let seconds = kept.expires_at.as_ref().and_then(|at| u64::try_from(at.seconds).ok());
+    seconds.is_some_and(|seconds| seconds < clock::since_epoch().as_secs())
+}
+
+fn are_removed(trail: &v1::InvocationTrail) -> bool {
+    trail.kept_until.iter().any(|stay| stay.class == "outputs" && stay.removed_at.is_some())
 }

@@ -183,6 +183,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_gone_is_said_to_be_and_nobody_is_sent_for_it() {
+        let mut told = told();
+        let kept = |expires_at| v1::ResultPersistence {
+            persisted_ref: Some(v1::PayloadRef { size_bytes: 23, ..Default::default() }),
+            expires_at,
+            ..Default::default()
+        };
+        let mut lines = |kept: v1::ResultPersistence, removed_at| {
+            let trail = told.trail.as_mut().unwrap();
+            trail.persistence = vec![kept];
+            trail.kept_until = vec![v1::KeptUntil { class: "outputs".to_owned(), removed_at, ..Default::default() }];
+            let story = Story::of(&told, &[]).unwrap();
+            let kept = story.chapters.into_iter().find(|chapter| chapter.name == "kept").unwrap();
+            (kept.lines.join("\n"), story.next.join("\n"))
+        };
+        let (forever, fetched) = lines(kept(None), None);
+        assert!(!forever.contains("until") && fetched.contains("toolplane fetch"), "{forever} {fetched}");
+        let (later, fetched) = lines(kept(at(4_600_000_000_000)), None);
+        assert!(later.contains("  until ") && fetched.contains("23 bytes"), "{later} {fetched}");
+        let (gone, fetched) = lines(kept(at(50_000)), None);
+        assert!(gone.contains("gone since 1970-01-01T00:00:50Z") && !fetched.contains("fetch"), "{gone} {fetched}");
+        assert!(!lines(kept(None), at(50_000)).1.contains("fetch"), "what is removed");
+    }
+
+    #[test]
     fn a_result_that_is_asked_about_names_its_question() {
         let call = v1::Invocation {
             status: "post_hooks_running".to_owned(),
