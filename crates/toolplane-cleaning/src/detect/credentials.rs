@@ -1,7 +1,7 @@
 //! Keys, tokens and passwords that can be told by the header they stand in, or by the name that is given to them.
 
 use super::secret_name::{self, Name};
-use super::secret_value::{has_digit_and_letter, is_password, is_random, is_stand_in, is_value};
+use super::secret_value::{has_digit_and_letter, is_han_password, is_password, is_random, is_stand_in, is_value};
 use super::{MEMBER, Rule};
 
 /// In a URL a few stars are what people know.
@@ -123,6 +123,12 @@ pub(super) const RULES: &[Rule] = &[
         r#"(?:密码|口令|密钥|令牌|私钥|授权码)\s{0,4}(?:(?:已)?(?:重置|修改|设置|更新|改)?(?:是|为|成)|:|：|=)\s{0,4}[:：]?\s{0,4}["'“`]?(?P<v>[!-~]{6,})"#,
         is_value,
     ),
+    // Ideographs, and digits or letters behind them. Where more ideographs follow it is no word of its own, and the check says so.
+    Rule::checked(
+        "named_secret_han",
+        r#"(?i-u)(?:密码|口令|password|passwd)["']?[ \t]{0,4}(?:为|是|[:=]|：)[ \t]{0,4}["'`]?(?P<v>(?:[\xe4-\xe9][\x80-\xbf][\x80-\xbf]){1,12}[0-9a-z!@#$%^&*._+-]{3,32}(?:[\xe4-\xe9][\x80-\xbf][\x80-\xbf])?)"#,
+        is_han_password,
+    ),
 ];
 
 /// Where a value begins in `?name=value`.
@@ -156,7 +162,7 @@ fn is_quoted(value: &[u8]) -> bool {
 pub(super) fn is_secret_member(key: &str, value: &str) -> bool {
     let value = value.as_bytes();
     match secret_name::of(key) {
-        Some(Name::Secret) => is_value(value),
+        Some(Name::Secret) => is_value(value) || is_han_password(value),
         Some(Name::Likely) => value.len() >= 6 && !value.contains(&b' ') && (is_password(value) || is_random(value)),
         Some(Name::Perhaps) => is_random(value),
         None => false,

@@ -51,6 +51,7 @@ fn passes_luhn(all: &[u32]) -> bool {
 pub(super) fn is_chinese_id(text: &[u8]) -> bool {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     const CHECKS: &[u8; 11] = b"10X98765432";
+    let text: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
     if text.len() != 18 {
         return false;
     }
@@ -124,6 +125,7 @@ mod tests {
         }
         assert!(is_card(b"4111 1111 1111 1111") && is_card(b"378282246310005") && is_card(b"5555555555554444"));
         assert!(!is_card(b"1111111111111111") && !is_card(b"4111111111111112"));
+        assert!(is_chinese_id(b"110105-19491231-002X"));
         assert!(is_chinese_id(b"11010519491231002X") && !is_chinese_id(b"110105194912310021"));
         assert!(
             is_social_security(b"123-45-6789")

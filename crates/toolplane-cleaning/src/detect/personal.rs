@@ -35,11 +35,22 @@ pub(super) const RULES: &[Rule] = &[
         r#"(?i-u)(?:\b(?:phone|telephone|tel|mobile|cell|fax)(?: ?(?:no|number))?|电话|手机|座机|传真)\.?["']?\s{0,3}(?:[:=]|：)\s{0,3}["']?(?P<v>\+?[0-9(][0-9 ()/-]{6,18}[0-9])\b"#,
         is_named_telephone,
     ),
-    Rule::checked("chinese_id", r"(?-u)\b[1-8][0-9]{16}[0-9Xx]\b", is_chinese_id),
+    Rule::checked(
+        "chinese_id",
+        // In names of files and keys it has low lines beside it.
+        r"(?-u)(?:\b|_)(?P<v>[1-8][0-9]{5}[ -]?[0-9]{8}[ -]?[0-9]{3}[0-9Xx])(?:\b|_)",
+        is_chinese_id,
+    ),
     Rule {
         before: stands_alone,
         ..Rule::checked("social_security", r"(?-u)\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", is_social_security)
     },
+    // Nine digits are many things, unless they are said to be this.
+    Rule::checked(
+        "named_social_security",
+        r#"(?i-u)(?:\b|_)(?:ssn|social[ _-]?security(?:[ _-]?(?:number|no\.?|num|#))?)["']?(?:\s{0,3}(?:[:=#]|is\b)\s{0,3}|\s{1,3})["']?(?P<v>[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4})\b"#,
+        is_social_security,
+    ),
     Rule { before: stands_alone, ..Rule::checked("card", r"(?-u)\b[2-6](?:[ -]?[0-9]){12,18}\b", is_card) },
     Rule::checked(
         "bank_account",

@@ -26,6 +26,19 @@ pub(super) fn is_password(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_alphabetic) && mixed && !value.starts_with(b"-") && is_value(value)
 }
 
+/// Ideographs with digits behind them, as in `我的秘密123`: what says how a password has to be, or where it is, has one of a few words in it.
+pub(super) fn is_han_password(value: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(value) else { return false };
+    let han = |c: &char| matches!(c, '\u{4e00}'..='\u{9fff}');
+    let begin = text.chars().take_while(han).count();
+    let rest = || text.chars().skip(begin);
+    let ends = rest().count() >= 3 && rest().all(|c| c.is_ascii_graphic()) && rest().any(|c| c.is_ascii_digit());
+    (1..=12).contains(&begin) && ends && !text.chars().any(|c| OF_SENTENCES.contains(c))
+}
+
+/// Each of these is in words that sentences about passwords have, and labels: `请输入`, `必须`, `至少8位`, `见附件`, `有效期`.
+const OF_SENTENCES: &str = "请输填见用位不必须长少多大小已未无有空错误字符个过期天次年月日时分钟秒第同问含需应由可在从和或与至附如例格式默认新旧码版本号超限";
+
 /// Words and marks that stand where a secret would.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let same = value.windows(2).all(|pair| pair[0] == pair[1]);
@@ -219,6 +232,14 @@ mod tests {
             "letmeinplease",
         ] {
             assert!(is_value(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_password_of_ideographs_is_no_sentence_about_passwords() {
+        for value in ["我的秘密123", "2024", "至少8位123", "请联系管理员123", "我的秘密", "有效期300"]
+        {
+            assert_eq!(is_han_password(value.as_bytes()), value == "我的秘密123", "{value}");
         }
     }
 
