@@ -114,7 +114,7 @@ impl Cleaner {
     /// Whether one look tells that there is nothing to be found in a JSON text, nor in the texts it is made of; most inputs of calls are
     /// such. Where it says no, there may be nothing all the same.
     pub(crate) fn finds_nothing(&self, text: &str) -> bool {
-        memchr::memchr(b'\\', text.as_bytes()).is_none() && self.0.detector.finds_nothing(text.as_bytes())
+        Meant::is_plain(text.as_bytes()) && self.0.detector.finds_nothing(text.as_bytes())
     }
 
     /// For bytes that come in pieces.

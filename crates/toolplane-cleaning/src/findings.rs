@@ -62,11 +62,11 @@ impl Findings {
 }
 
 /// Whether what is found by a rule of this class taints what it was found in: text that means to be obeyed, and what hides text. Nobody writes that by mistake, as they
-/// do a control character.
+/// do a control character or a place where a long word may be broken.
 pub fn taints(class: Class, rule: &str) -> bool {
     match class {
         Class::Credentials | Class::Personal => false,
-        Class::Invisible => rule != crate::invisible::CONTROL,
+        Class::Invisible => ![crate::invisible::CONTROL, crate::invisible::ZERO_WIDTH].contains(&rule),
         Class::Instructions | Class::Markup => true,
     }
 }

@@ -11,9 +11,12 @@ pub(crate) const CONTROL: &str = "control";
 const DIRECTION: &str = "direction";
 /// Text in characters that show nothing.
 const HIDDEN: &str = "hidden_text";
+/// A character without width within a word of ASCII, where no language needs one. Pages have them where a long word may be broken, so
+/// it is made visible and taken for no attack.
+pub(crate) const ZERO_WIDTH: &str = "zero_width";
 
 /// What can be found.
-pub(crate) const RULES: [&str; 3] = [CONTROL, DIRECTION, HIDDEN];
+pub(crate) const RULES: [&str; 4] = [CONTROL, DIRECTION, HIDDEN, ZERO_WIDTH];
 
 /// Characters without width in a row that are more than a language needs.
 const RUN: usize = 4;
@@ -55,10 +58,14 @@ fn of_text(text: &str, base: usize, found: &mut impl FnMut(Range<usize>, &'stati
                 while let Some((at, next)) = rest.next_if(|(_, next)| has_no_width(*next)) {
                     (run, end) = (run + 1, at + next.len_utf8());
                 }
-                if run < RUN {
+                if run >= RUN {
+                    HIDDEN
+                } else if breaks_words(c) && is_of_word(last) && rest.peek().is_some_and(|(_, next)| is_of_word(*next))
+                {
+                    ZERO_WIDTH
+                } else {
                     continue;
                 }
-                HIDDEN
             }
             _ => continue,
         };
@@ -78,6 +85,15 @@ fn hides(c: char) -> bool {
 /// Characters without width that languages and emoji use, a few at a time.
 fn has_no_width(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{61c}' | '\u{180e}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Characters without width that begin a run of such within a word of ASCII: none that belong to emoji such as `1` in a square.
+fn breaks_words(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The length of the tags of a flag: at most six letters, and their end.
@@ -113,6 +129,7 @@ mod tests {
         assert_eq!(rules("a\u{200b}\u{200c}\u{200b}\u{200c}b"), [HIDDEN], "a run is one place");
         assert_eq!(rules("a\u{85}b\u{0}"), [CONTROL, CONTROL]);
         assert_eq!(rules("葛\u{e0100}\u{e0101}"), [HIDDEN], "an ideograph has one form");
+        assert_eq!(rules("ghp_ab\u{200b}c1\u{2060}\u{200d}2 a\u{feff}b"), [ZERO_WIDTH; 3], "within a word");
     }
 
     #[test]
@@ -126,6 +143,8 @@ mod tests {
             "line\r\n\tline",
             "葛\u{e0100}城",
             "\u{feff}with a mark of byte order",
+            "a line\n\u{feff}and another file",
+            "汉字\u{200b}word\u{200b} \u{200b}word 1\u{fe0f}\u{20e3}",
         ] {
             assert_eq!(rules(plain), [] as [&str; 0], "{plain:?}");
         }

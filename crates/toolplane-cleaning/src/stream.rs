@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::cleaner::{Cleaner, leaves_joints, write};
 use crate::detect::{Head, Span, head_after, open_block};
 use crate::findings::Findings;
+use crate::spelling::Meant;
 
 /// Bytes that are looked through at once.
 const WINDOW: usize = 64 * 1024;
@@ -62,7 +63,8 @@ impl CleanStream {
             self.write(cut, &spans, out);
             // Where no line ends, no table goes on.
             let ends = self.held[..cut].ends_with(b"\n");
-            self.head = head_after(&self.held[self.written..cut], self.head.take()).filter(|_| ends);
+            let meant = Meant::of(&self.held[self.written..cut]);
+            self.head = head_after(meant.text(), self.head.take()).filter(|_| ends);
             let drop = cut.saturating_sub(CONTEXT);
             self.held.drain(..drop);
             self.written = cut - drop;
@@ -148,6 +150,8 @@ mod tests {
         check(&words);
         check(&format!("user,password\n{}", "ann,Tr0ub4dor-x9\n".repeat(9_000)));
         check(&"汉字没有空格13812345678汉字".repeat(9_000));
+        check(&"全角：１３８１２３４５６７８，a\u{200b}\u{2060}b。".repeat(7_000));
+        check(&format!("user,ｐassword\n{}", "ann,Tr0ub\u{200b}4dor-x9\n".repeat(9_000)));
     }
 
     #[test]
