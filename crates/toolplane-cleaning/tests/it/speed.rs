@@ -34,8 +34,17 @@ fn speed_of_texts_with_nothing_and_with_a_secret_on_each_line() {
     let url = "2026-01-01T10:00:00Z INFO GET /v1/items?access_token=9f2c44aa01be took 12 ms and answered 200\n";
     let named = "2026-01-01T10:00:00Z INFO connecting with db_password=Tr0ub4dor-x9Q! to the host db-17 as admin\n";
     let vendor = "2026-01-01T10:00:00Z INFO token ghp_0123456789abcdefghijABCDEFGHIJ012345 was used for the call\n";
+    let chinese = "2026年1月1日，服务“订单”启动完成：共处理 17 条记录，耗时 12 毫秒；下一次运行在明天上午。\n";
     let mixed = [plain, url, named, vendor].concat();
-    for (name, line) in [("nothing", plain), ("url", url), ("named", named), ("vendor", vendor), ("mixed", &mixed)] {
+    let lines = [
+        ("nothing", plain),
+        ("chinese", chinese),
+        ("url", url),
+        ("named", named),
+        ("vendor", vendor),
+        ("mixed", &mixed),
+    ];
+    for (name, line) in lines {
         let text = line.repeat(8_000_000 / line.len());
         let megabytes = text.len() as f64 / 1e6;
         let start = Instant::now();
