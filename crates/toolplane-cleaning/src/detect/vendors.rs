@@ -32,8 +32,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("shopify_token", r"(?-u)\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b"),
     Rule::new("age_key", r"(?-u)\bAGE-SECRET-KEY-1[0-9A-Z]{58}"),
     Rule::new("azure_account_key", r"(?i-u)AccountKey=(?P<v>[A-Za-z0-9+/]{40,}={0,2})"),
-    // One that is not signed (`alg: none`) ends with its second point.
-    Rule::new("json_web_token", r"(?-u)\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    // One that is not signed (`alg: none`) ends with its second point. More points stand for what an example leaves away.
+    Rule::checked(
+        "json_web_token",
+        r"(?-u)\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]+|\.{0,2})",
+        |value| !value.ends_with(b".."),
+    ),
     Rule::new("aliyun_key_id", r"(?-u)\bLTAI[A-Za-z0-9]{12,20}\b"),
     Rule::checked("tencent_key_id", r"(?-u)\bAKID[A-Za-z0-9]{32}\b", has_digit_and_letter),
     Rule::new("docker_token", r"(?-u)\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
