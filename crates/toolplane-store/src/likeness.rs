@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+mod choice;
 mod patterns;
 
 pub use patterns::{EVENTS, Kind, Named, PatternId, Patterns, kind_of};
@@ -16,6 +17,8 @@ const SHORTEST: usize = 6;
 const MARK: usize = 4;
 /// How far apart bytes are looked up: of a part of the shortest length one mark at least is looked for, whatever it begins at.
 const STEP: usize = SHORTEST - MARK + 1;
+/// How many marks of bytes are looked for to say which of several patterns is nearest.
+const SAMPLES: usize = 16;
 /// Places of the table of a pattern; also bounds what of it can be found again.
 const PLACES: usize = 1024;
 /// Nothing of the pattern is marked so.
@@ -101,6 +104,15 @@ impl Pattern {
         (bytes.len() == length).then_some(bytes)
     }
 
+    /// How many of these marks it has anywhere.
+    fn has(&self, marks: &Marks) -> usize {
+        let has = |mark: &&[u8; MARK]| {
+            let place = usize::from(self.places[hash(**mark)]);
+            self.bytes.get(place..).and_then(<[u8]>::first_chunk) == Some(*mark)
+        };
+        marks.0.iter().flatten().filter(has).count()
+    }
+
     /// Where the pattern has what `bytes` have around `at`, and nothing before `own`: where it is expected to, or anywhere.
     #[inline]
     fn find(&self, bytes: &[u8], own: usize, at: usize, mark: [u8; MARK], expected: usize) -> Option<Found> {
@@ -121,6 +133,16 @@ impl Pattern {
             (place != NONE).then(|| same(usize::from(place))).flatten()
         };
         same(expected).or_else(marked)
+    }
+}
+
+/// Some marks of bytes, from all over them: a pattern has the more of them the more it is like the bytes.
+struct Marks([Option<[u8; MARK]>; SAMPLES]);
+
+impl Marks {
+    fn of(bytes: &[u8]) -> Self {
+        let far = bytes.len().saturating_sub(MARK) / (SAMPLES - 1);
+        Self(std::array::from_fn(|at| bytes.get(at * far..).and_then(<[u8]>::first_chunk).copied()))
     }
 }
 

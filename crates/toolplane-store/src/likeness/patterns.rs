@@ -4,7 +4,7 @@
 //! as long as the store, and what a caller, a tool or a person wrote must go with what it was written in: their texts are left out
 //! of it, whatever they stand in (`stored::without_texts`). What is told by a pattern holds them itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,14 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Mutex, RwLock};
 use toolplane_records::stored;
 
+use super::choice::Choice;
 use super::{MAX_PATTERN_BYTES, Pattern};
 use crate::key::Family;
 use crate::seal::Sealed;
 
 /// Patterns there may be. Each takes a few kilobytes of memory.
 const MOST: usize = 1024;
-/// With how many of them bytes are compared: those of their kind that were of use last.
-const TRIED: usize = 4;
 /// What is shorter is kept as it is.
 const LEAST_BYTES: usize = 24;
 
@@ -47,20 +46,15 @@ pub struct Named {
 #[derive(Debug, Default)]
 pub struct Patterns {
     known: RwLock<BTreeMap<PatternId, Arc<Pattern>>>,
-    choice: Mutex<Choice>,
+    choices: Mutex<Choices>,
     has_found: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Choice {
-    /// Of each kind, the one that was of use last at the end.
-    recent: BTreeMap<Kind, Vec<Named>>,
-    /// Of each kind, what was like none of them last.
-    unlike: BTreeMap<Kind, Arc<Pattern>>,
+struct Choices {
+    of: BTreeMap<Kind, Choice>,
     /// What became a pattern and is not kept yet.
     found: Vec<Named>,
-    /// Kinds of which one was found that is not in use yet: until then no other one is looked for.
-    awaited: BTreeSet<Kind>,
 }
 
 impl Named {
@@ -79,7 +73,7 @@ impl Named {
         (named.sealed() == sealed).then_some(named)
     }
 
-    fn of(kind: Kind, pattern: Arc<Pattern>) -> Self {
+    pub(super) fn of(kind: Kind, pattern: Arc<Pattern>) -> Self {
         Self { id: crc32c::crc32c_append(kind.into(), pattern.bytes()), kind, pattern }
     }
 }
@@ -88,24 +82,17 @@ impl Patterns {
     /// Knows a pattern that is kept from now on.
     pub fn add(&self, named: Named) {
         self.known.write().insert(named.id, Arc::clone(&named.pattern));
-        let mut choice = self.choice.lock();
-        choice.awaited.remove(&named.kind);
-        let recent = choice.recent.entry(named.kind).or_default();
-        if recent.iter().all(|other| other.id != named.id) {
-            recent.push(named);
-        }
+        self.choices.lock().of.entry(named.kind).or_default().add(named);
     }
 
     /// A pattern that was found could not be kept: another one may be.
     pub fn give_up(&self, named: &Named) {
-        self.choice.lock().awaited.remove(&named.kind);
+        self.choices.lock().of.entry(named.kind).or_default().give_up();
     }
 
     /// Nothing is told by it from now on. What is can still be read.
     pub fn retire(&self, named: &Named) {
-        if let Some(recent) = self.choice.lock().recent.get_mut(&named.kind) {
-            recent.retain(|other| other.id != named.id);
-        }
+        self.choices.lock().of.entry(named.kind).or_default().retire(named.id);
     }
 
     /// Whether bytes that are told by this one can be read.
@@ -136,30 +123,14 @@ impl Patterns {
         if !(LEAST_BYTES..=MAX_PATTERN_BYTES).contains(&bytes.len()) {
             return None;
         }
-        let choice = &mut *self.choice.lock();
-        let recent = choice.recent.entry(kind).or_default();
-        let tried = recent.len().saturating_sub(TRIED);
-        for at in (tried..recent.len()).rev() {
-            if is_like(&recent[at].pattern, bytes, out) {
-                recent[at..].rotate_left(1);
-                return recent.last().map(|named| named.id);
-            }
+        let choices = &mut *self.choices.lock();
+        let choice = choices.of.entry(kind).or_default();
+        let (told, found) = choice.tell(bytes, out, || without_texts(bytes, values));
+        if let Some(pattern) = found {
+            choices.found.push(Named::of(kind, pattern));
+            self.has_found.store(true, Ordering::Relaxed);
         }
-        if choice.awaited.contains(&kind) {
-            return None;
-        }
-        match choice.unlike.remove(&kind).filter(|pattern| is_like(pattern, bytes, out)) {
-            Some(pattern) => {
-                choice.found.push(Named::of(kind, pattern));
-                choice.awaited.insert(kind);
-                self.has_found.store(true, Ordering::Relaxed);
-            }
-            None => {
-                let pattern = without_texts(bytes, values).and_then(|bytes| Pattern::new(&bytes));
-                choice.unlike.extend(pattern.map(|pattern| (kind, Arc::new(pattern))));
-            }
-        }
-        None
+        told
     }
 
     /// The patterns that were found and are to be kept, and then [added](Self::add) or [given up](Self::give_up): none is used
@@ -171,15 +142,19 @@ impl Patterns {
         }
         self.has_found.store(false, Ordering::Relaxed);
         let known = self.known.read();
-        let room = MOST.saturating_sub(known.len());
-        let found = std::mem::take(&mut self.choice.lock().found);
-        // Two that have the same name cannot both be kept, and with no room left none is looked for any more.
-        found.into_iter().filter(|named| !known.contains_key(&named.id)).take(room).collect()
+        let mut choices = self.choices.lock();
+        let found = std::mem::take(&mut choices.found);
+        // Two that have the same name cannot both be kept.
+        let (taken, mut new): (Vec<_>, Vec<_>) = found.into_iter().partition(|named| known.contains_key(&named.id));
+        taken.iter().for_each(|named| choices.of.entry(named.kind).or_default().give_up());
+        // With no room left none is looked for any more.
+        new.truncate(MOST.saturating_sub(known.len()));
+        new
     }
 
     /// All that are known.
     pub fn all(&self) -> Vec<Named> {
-        self.choice.lock().recent.values().flatten().cloned().collect()
+        self.choices.lock().of.values().flat_map(Choice::all).cloned().collect()
     }
 }
 
@@ -209,12 +184,6 @@ fn without_texts(bytes: &[u8], values: impl IntoIterator<Item = Range<usize>>) -
         row.extend_from_slice(&stored::without_texts(bytes.get(value)?)?);
     }
     (row.len() == bytes.len()).then_some(row)
-}
-
-/// Whether what differs takes at most three fifths; it is in `out` then.
-fn is_like(pattern: &Pattern, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    out.clear();
-    pattern.write(bytes, bytes.len() * 3 / 5, out)
 }
 
 #[cfg(test)]
