@@ -39,16 +39,31 @@ impl<'a> Home<'a> {
         Self { shards, tenant, place: Some(place) }
     }
 
-    /// The rule that `id`, which a caller chose, breaks: it has to lie here, and with `of_key`, the id that its key makes.
-    pub(crate) fn fault(&self, id: &str, of_key: Option<&str>) -> Option<&'static str> {
+    /// The id of the call that a caller calls `own`, under this key: that one where it lies here and with its key, else the one its key
+    /// makes, else one that is made of it and found by it, too ([`ids_of_own`]).
+    pub(crate) fn call_of_own(&self, own: InvocationId, key: Option<&str>) -> InvocationId {
+        let of_key = key.map(|key| self.new_call(Some(key)));
+        match self.takes(own.as_str(), of_key.as_ref().map(InvocationId::as_str)) {
+            true => own,
+            false => of_key.unwrap_or_else(|| self.new_call(Some(&as_key(own.as_str())))),
+        }
+    }
+
+    /// The same of a batch.
+    pub(crate) fn batch_of_own(&self, own: BatchId, key: Option<&str>) -> BatchId {
+        let of_key = key.map(|key| self.new_batch(Some(key)));
+        match self.takes(own.as_str(), of_key.as_ref().map(BatchId::as_str)) {
+            true => own,
+            false => of_key.unwrap_or_else(|| self.new_batch(Some(&as_key(own.as_str())))),
+        }
+    }
+
+    /// Whether what a caller calls `id` can lie here, and with `of_key`, the id that its key makes.
+    fn takes(&self, id: &str, of_key: Option<&str>) -> bool {
         let place = |id: &str| self.shards.of_name(&self.tenant.scoped(id));
         match self.place {
-            Some(wanted) => (place(id) != wanted).then_some(
-                "lies in another shard than its session, lock domain or batch: leave it out and give an `idempotency_key`",
-            ),
-            None => of_key
-                .filter(|of_key| place(id) != place(of_key))
-                .map(|_| "lies in another shard than its `idempotency_key`: give one of the two"),
+            Some(wanted) => place(id) == wanted,
+            None => of_key.is_none_or(|of_key| place(id) == place(of_key)),
         }
     }
 
@@ -83,6 +98,27 @@ impl<'a> Home<'a> {
 /// Every id that a call of this key can have: one in each shard, as its session may lie in any.
 pub(crate) fn ids_of_key(shards: Shards, tenant: &TenantId, key: &str) -> Vec<InvocationId> {
     (0..shards.count()).map(|place| Home::at(shards, tenant, place).new_call(Some(key))).collect()
+}
+
+/// Every id that the call a caller calls `own` may have instead: none where there is one shard.
+pub(crate) fn ids_of_own(shards: Shards, tenant: &TenantId, own: &str) -> Vec<InvocationId> {
+    match shards.count() {
+        1 => Vec::new(),
+        _ => ids_of_key(shards, tenant, &as_key(own)),
+    }
+}
+
+/// The same of a batch.
+pub(crate) fn batches_of_own(shards: Shards, tenant: &TenantId, own: &str) -> Vec<BatchId> {
+    match shards.count() {
+        1 => Vec::new(),
+        count => (0..count).map(|place| Home::at(shards, tenant, place).new_batch(Some(&as_key(own)))).collect(),
+    }
+}
+
+/// A caller's id as a key: no key of a caller has such a character.
+fn as_key(own: &str) -> String {
+    format!("id\0{own}")
 }
 
 /// The id that `key` makes beside `call`, where that is another.
@@ -159,23 +195,40 @@ mod tests {
     }
 
     #[test]
-    fn an_id_lies_with_the_one_its_key_makes_or_is_refused() {
+    fn an_id_lies_with_the_one_its_key_makes_or_gives_way_to_it() {
         let home = of(3, None);
         for number in 0..30 {
             let (id, of_key) = (format!("mine-{number}"), home.new_call(Some("k")));
             let call = InvocationKey::new(home.tenant, &InvocationId::from_trusted(&id));
             let found = id_of_key(home.shards, &call, "k").unwrap();
             assert_eq!(home.shards.of_call(&found), home.shards.of_call(&call));
-            assert_eq!(home.fault(&id, Some(of_key.as_str())).is_none(), found.id == of_key);
+            let given = InvocationId::from_trusted(&id);
+            let call = home.call_of_own(given.clone(), Some("k"));
+            assert_eq!(call, if found.id == of_key { given } else { of_key });
         }
         let own = InvocationKey::new(home.tenant, &home.new_call(Some("k")));
         assert_eq!(id_of_key(home.shards, &own, "k"), None, "it is its own");
     }
 
     #[test]
-    fn a_chosen_id_is_checked_where_its_place_matters() {
-        let faults = |home: Home<'_>| (0..30).any(|number| home.fault(&format!("mine-{number}"), None).is_some());
-        assert!(faults(of(2, Some("session:s"))));
-        assert!(!faults(of(2, None)) && !faults(of(1, Some("session:s"))));
+    fn a_chosen_id_lies_with_its_session_and_is_found_by_itself() {
+        let mut taken = 0;
+        for number in 0..30 {
+            let own = InvocationId::from_trusted(format!("mine-{number}"));
+            let home = of(2, Some("session:s"));
+            let call = home.call_of_own(own.clone(), None);
+            assert_eq!(place(&home, &call), home.place.unwrap());
+            assert!(call == own || ids_of_own(home.shards, home.tenant, own.as_str()).contains(&call));
+            assert_eq!(call, home.call_of_own(own.clone(), None), "each time");
+            taken += usize::from(call == own);
+            // Where its place says nothing, and where there is one, it stays.
+            assert_eq!(of(2, None).call_of_own(own.clone(), None), own);
+            assert_eq!(of(1, Some("session:s")).call_of_own(own.clone(), Some("k")), own);
+            let batch = BatchId::from_trusted(format!("mine-{number}"));
+            let made = home.batch_of_own(batch.clone(), None);
+            assert!(made == batch || batches_of_own(home.shards, home.tenant, batch.as_str()).contains(&made));
+        }
+        assert!(taken > 0 && taken < 30, "{taken} of 30");
+        assert!(ids_of_own(Shards::ONE, of(1, None).tenant, "mine").is_empty());
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
-use tonic::Code;
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, is_away};
 use toolplane_testkit::layout::Store;
@@ -179,32 +178,76 @@ async fn batches(many: &Many, ways: &[Clients]) {
     }
 }
 
-/// An id that a caller chose is taken where it lies with its session, and refused with the field's name where it does not.
+/// An id that a caller chose is the call's where it lies with its session and key. Elsewhere the call has another id, which the acceptance
+/// says, and is found by both; clients that give an id and a key, as ours do, notice nothing.
 async fn own_ids(many: &Many, ways: &[Clients]) {
-    let (mut taken, mut refused) = (0, 0);
+    let (mut taken, mut others) = (0, BTreeSet::new());
     for number in 0..24 {
+        let own = format!("mine-{number}");
         let spec = v1::InvocationSpec {
-            invocation_id: format!("mine-{number}"),
-            session_ref: "s1".to_owned(),
+            invocation_id: own.clone(),
+            idempotency_key: if number % 3 == 0 { format!("own-key-{number}") } else { String::new() },
+            session_ref: if number % 2 == 0 { "s1".to_owned() } else { String::new() },
             ..many.spec("native.echo", &json!({ "text": "a" }))
         };
-        let request = v1::SubmitInvocationRequest { spec: Some(spec) };
-        match ways[number % 2].invocations().submit_invocation(request).await {
-            Ok(_) => {
-                taken += 1;
-                succeeds(&ways[0], &format!("mine-{number}")).await;
-            }
-            Err(status) => {
-                refused += 1;
-                assert_eq!(status.code(), Code::InvalidArgument);
-                assert!(status.message().contains("spec.invocation_id"), "{status:?}");
-            }
+        let id = submit(&ways[number % 2], spec.clone()).await;
+        succeeds(&ways[(number + 1) % 2], &id).await;
+        assert_eq!(submit(&ways[(number + 1) % 2], spec.clone()).await, id, "the same request, the same call");
+        if id == own {
+            taken += 1;
+        } else {
+            assert!(others.insert(id.clone()));
+        }
+        if id == own || spec.idempotency_key.is_empty() {
+            let request = v1::GetInvocationRequest { invocation_id: own, ..Default::default() };
+            let found = ways[0].invocations().get_invocation(request).await.unwrap().into_inner().invocation;
+            assert_eq!(found.unwrap().invocation_id, id);
         }
     }
-    assert!(taken > 0 && refused > taken, "{taken} of 24 lie in one shard of three, {refused} do not");
+    assert!(taken > 0 && !others.is_empty(), "{taken} of 24 keep their ids, {others:?} do not");
     let alone =
         v1::InvocationSpec { invocation_id: "alone".to_owned(), ..many.spec("native.echo", &json!({ "text": "a" })) };
     assert_eq!(submit(&ways[0], alone).await, "alone");
+    own_ids_of_batches(many, ways).await;
+}
+
+/// The same of batches and their calls.
+async fn own_ids_of_batches(many: &Many, ways: &[Clients]) {
+    let mut others = 0;
+    for number in 0..8 {
+        let own = format!("my-batch-{number}");
+        let call = |at: u32| v1::BatchCall {
+            spec: Some(v1::InvocationSpec {
+                invocation_id: format!("{own}-{at}"),
+                ..many.spec("native.echo", &json!({ "text": "a" }))
+            }),
+            ..Default::default()
+        };
+        let spec = v1::BatchSpec {
+            batch_id: own.clone(),
+            session_ref: "s2".to_owned(),
+            idempotency_key: if number % 2 == 0 { format!("{own}-key") } else { String::new() },
+            calls: (0..3).map(call).collect(),
+            ..Default::default()
+        };
+        let request = v1::InvokeBatchRequest { spec: Some(spec), form: None };
+        let mut stream = ways[number % 2].invocations().invoke_batch(request).await.unwrap().into_inner();
+        let (mut id, mut results) = (String::new(), 0);
+        while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
+            id = message.accepted.map_or(id, |accepted| accepted.batch_id);
+            results += message.items.iter().filter(|item| item.result.is_some()).count();
+        }
+        assert_eq!(results, 3);
+        others += usize::from(id != own);
+        let named = if number % 2 == 0 { &id } else { &own };
+        let request = v1::GetBatchRequest { batch_id: named.clone(), ..Default::default() };
+        let found = ways[0].invocations().get_batch(request).await.unwrap().into_inner().batch.unwrap();
+        assert_eq!(found.batch_id, id);
+        let request = v1::GetInvocationRequest { invocation_id: format!("{own}-1"), ..Default::default() };
+        let member = ways[1].invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+        assert_eq!(member.batch.unwrap().batch_id, id);
+    }
+    assert!(others > 0 && others < 8, "{others} of 8 have another id");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,6 +2,7 @@
 
 use crate::calls::Calls;
 use crate::dispatch::Admissions;
+use crate::storage::Shards;
 use crate::watch::Watchers;
 
 /// Batches. Cheap to clone.
@@ -15,5 +16,10 @@ pub(crate) struct Groups {
 impl Groups {
     pub(crate) fn new(calls: Calls, admissions: Admissions, watchers: Watchers) -> Self {
         Self { calls, admissions, watchers }
+    }
+
+    /// The shards their records lie in.
+    pub(crate) fn shards(&self) -> Shards {
+        self.calls.storage().shards()
     }
 }

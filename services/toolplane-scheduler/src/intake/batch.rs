@@ -88,13 +88,7 @@ impl BatchSpec {
         let home = Home::of(limits.shards, &caller.tenant, domain.as_deref());
         fields.enter("spec".to_owned());
         let batch_id = match own_id {
-            Some(id) => {
-                let of_key = idempotency_key.as_deref().map(|key| home.new_batch(Some(key)));
-                if let Some(rule) = home.fault(id.as_str(), of_key.as_ref().map(BatchId::as_str)) {
-                    fields.add("batch_id", rule);
-                }
-                id
-            }
+            Some(id) => home.batch_of_own(id, idempotency_key.as_deref()),
             None => home.new_batch(idempotency_key.as_deref()),
         };
         let shared = BatchContext {
@@ -175,14 +169,10 @@ impl BatchContext {
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let home = Home::of_batch(limits.shards, &self.caller.tenant, &self.batch_id);
-        match own_id {
-            true => {
-                if let Some(rule) = home.fault(spec.invocation_id.as_str(), None) {
-                    fields.add("invocation_id", rule);
-                }
-            }
-            false => spec.invocation_id = home.new_member(&self.batch_id, index),
-        }
+        spec.invocation_id = match own_id {
+            true => home.call_of_own(spec.invocation_id, None),
+            false => home.new_member(&self.batch_id, index),
+        };
         let (own, policy) = (&mut spec.scheduling, &self.policy);
         own.resource_locks = locks::merge([own.resource_locks.as_slice(), &policy.resource_locks].concat());
         own.scheduler_policy_ref.get_or_insert_with(|| policy.scheduler_policy_id.clone().into());

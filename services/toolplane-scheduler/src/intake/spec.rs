@@ -187,13 +187,7 @@ impl CallSpec {
         let domain = locks::domain_of_call(lock_domain.as_deref(), session_ref.as_deref(), &resource_locks);
         let home = identity::Home::of(limits.shards, &caller.tenant, domain.as_deref());
         let invocation_id = match own_id {
-            Some(id) => {
-                let of_key = idempotency_key.as_deref().map(|key| home.new_call(Some(key)));
-                if let Some(rule) = home.fault(id.as_str(), of_key.as_ref().map(InvocationId::as_str)) {
-                    fields.add("invocation_id", rule);
-                }
-                id
-            }
+            Some(id) => home.call_of_own(id, idempotency_key.as_deref()),
             None => home.new_call(idempotency_key.as_deref()),
         };
         let can_ask = !spec.no_approver;
