@@ -110,7 +110,7 @@ async fn list(all: bool, connection: &Connection, out: &mut Output) -> Result<Co
                 provider.provider_id.clone(),
                 source::kind(&provider).to_owned(),
                 state(&status),
-                counts.imported.to_string(),
+                callable(&status).to_string(),
                 counts.waiting.to_string(),
                 counts.refused.to_string(),
                 word(provider.trust().as_str_name(), "PROVIDER_TRUST_"),
@@ -138,6 +138,17 @@ fn state(status: &v1::ProviderStatus) -> String {
     }
 }
 
+/// Whether its calls are held back for now.
+fn is_away(status: &v1::ProviderStatus) -> bool {
+    matches!(status.circuit(), v1::CircuitState::Open | v1::CircuitState::HalfOpen)
+}
+
+/// How many of its tools can be called now.
+fn callable(status: &v1::ProviderStatus) -> u32 {
+    let none = status.state() == v1::ProviderState::Retired || is_away(status);
+    status.tools.as_ref().filter(|_| !none).map_or(0, |counts| counts.imported)
+}
+
 async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::GetProviderRequest { provider_id: name };
     let one = connection.providers().get_provider(request).await?.into_inner();
@@ -152,9 +163,12 @@ async fn show(name: String, connection: &Connection, out: &mut Output) -> Result
         out.line(format!("  {what}: {text}"))?;
     }
     let counts = status.tools.unwrap_or_default();
-    let callable = if status.state() == v1::ProviderState::Retired { 0 } else { counts.imported };
+    let callable = match (callable(&status), counts.imported) {
+        (0, later) if later > 0 && is_away(&status) => format!("0 callable ({later} once it is back)"),
+        (now, _) => format!("{now} callable"),
+    };
     out.line(format!(
-        "  tools: {} found, {callable} callable, {} waiting, {} rejected, {} refused, {} withdrawn",
+        "  tools: {} found, {callable}, {} waiting, {} rejected, {} refused, {} withdrawn",
         counts.found, counts.waiting, counts.rejected, counts.refused, counts.withdrawn
     ))?;
     if !status.server_name.is_empty() {
@@ -268,4 +282,25 @@ fn both(
     status: Option<v1::ProviderStatus>,
 ) -> Result<(v1::Provider, v1::ProviderStatus), Failure> {
     provider.zip(status).ok_or_else(|| Failure::Answer("the provider is missing".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_of_a_provider_that_is_away_or_retired_are_not_callable_now() {
+        let status = |state: v1::ProviderState, circuit: v1::CircuitState| v1::ProviderStatus {
+            state: state.into(),
+            circuit: circuit.into(),
+            tools: Some(v1::ToolCounts { imported: 5, ..Default::default() }),
+            ..Default::default()
+        };
+        let now = |state, circuit| callable(&status(state, circuit));
+        assert_eq!(now(v1::ProviderState::Ready, v1::CircuitState::Closed), 5);
+        assert_eq!(now(v1::ProviderState::Degraded, v1::CircuitState::Closed), 5);
+        assert_eq!(now(v1::ProviderState::Degraded, v1::CircuitState::Open), 0);
+        assert_eq!(now(v1::ProviderState::Degraded, v1::CircuitState::HalfOpen), 0);
+        assert_eq!(now(v1::ProviderState::Retired, v1::CircuitState::Closed), 0);
+    }
 }
