@@ -10,6 +10,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tool_clock;
+mod unheard;
 
 use foldhash::HashMap;
 use std::sync::Arc;
@@ -17,12 +18,14 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use toolplane_runtime::client::Backoff;
 
 pub(crate) use assignment::Assignment;
 pub(crate) use moment::Moment;
 pub(crate) use stop::{StopReason, StopSignal};
 pub(crate) use terms::Terms;
+
+use unheard::Unheard;
 
 use crate::messages::{CallTraits, Ended, InputRequest, Lease, ReleaseReason};
 
@@ -36,8 +39,8 @@ enum Phase {
     Waiting,
     /// The tool runs, or its output is being kept.
     Running,
-    /// Ended, and said so then; the scheduler has not confirmed that it knows.
-    Ended(Arc<Ended>, Instant),
+    /// Ended, and said so; the scheduler has not confirmed that it knows.
+    Ended(Arc<Ended>, Unheard),
 }
 
 impl Phase {
@@ -197,7 +200,7 @@ impl Assignments {
     pub(crate) fn end(&self, ended: Arc<Ended>) -> bool {
         let mut table = self.table.lock();
         let Some(held) = table.held.get_mut(&ended.lease) else { return false };
-        let before = std::mem::replace(&mut held.phase, Phase::Ended(ended, Instant::now()));
+        let before = std::mem::replace(&mut held.phase, Phase::Ended(ended, Unheard::said_now()));
         table.busy -= usize::from(before.is_open());
         drop(table);
         self.changed.notify_waiters();
@@ -222,17 +225,25 @@ impl Assignments {
         waiting
     }
 
-    /// Ends that were said at least `patience` ago and not acknowledged, to be said again now.
-    pub(crate) fn unacknowledged(&self, patience: Duration) -> Vec<Arc<Ended>> {
+    /// Ends that were not acknowledged in the time `again` gives each try, to be said again now: those that wait longest, and no more
+    /// than `most`.
+    pub(crate) fn unacknowledged(&self, again: Backoff, most: usize) -> Vec<Arc<Ended>> {
         let mut table = self.table.lock();
-        let unheard = table.held.values_mut().filter_map(|held| match &mut held.phase {
-            Phase::Ended(ended, said) if said.elapsed() >= patience => {
-                *said = Instant::now();
-                Some(ended.clone())
-            }
-            _ => None,
+        let mut due: Vec<_> = table
+            .held
+            .values_mut()
+            .filter_map(|held| match &mut held.phase {
+                Phase::Ended(ended, unheard) => unheard.due_since(again).map(|since| (since, ended, unheard)),
+                Phase::Waiting | Phase::Running => None,
+            })
+            .collect();
+        due.sort_by_key(|(since, ..)| *since);
+        due.truncate(most);
+        let said = due.into_iter().map(|(_, ended, unheard)| {
+            unheard.say_again();
+            ended.clone()
         });
-        unheard.collect()
+        said.collect()
     }
 
     /// Questions that were said at least `patience` ago and not answered, to be said again now.
@@ -289,17 +300,18 @@ impl Assignments {
         self.table.lock().held.keys().cloned().collect()
     }
 
-    /// Everything a new stream must know, taken at one instant.
+    /// Everything a new stream must know, taken at one instant. The ends in it count as said again.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let table = self.table.lock();
+        let mut table = self.table.lock();
         let mut snapshot = Snapshot::default();
-        for (lease, held) in &table.held {
-            match &held.phase {
+        for (lease, held) in &mut table.held {
+            match &mut held.phase {
                 Phase::Waiting if held.assignment.grant.awaited_since().is_some() => snapshot.asked.push(lease.clone()),
                 Phase::Running => {
                     snapshot.questions.extend(held.assignment.question.said_before(Duration::ZERO));
                 }
-                Phase::Ended(ended, _) => {
+                Phase::Ended(ended, unheard) => {
+                    unheard.say_again();
                     snapshot.ended.push(ended.clone());
                     continue;
                 }

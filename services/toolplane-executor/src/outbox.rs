@@ -1,6 +1,6 @@
 //! What the worker has to say: gathered while the stream is busy or away, sent as one message when it can be.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ struct Unsent {
     /// Of the current stream; replaced with it, so that no wake-up ends at a stream that is gone.
     wake: Option<Arc<Notify>>,
     queue: VecDeque<WorkerReport>,
+    /// The calls whose ends are in the queue.
+    ends: HashSet<Lease>,
     /// The newest of each call.
     progress: HashMap<Lease, Box<ToolProgress>>,
     /// In the order they fall due.
@@ -106,9 +108,13 @@ impl Outbox {
         self.push(WorkerReport::Partial { lease, content });
     }
 
-    /// Says how a call ended. The caller keeps it in [`Assignments`] first.
+    /// Says how a call ended. The caller keeps it in [`Assignments`] first. One that has not left yet is not said twice.
     pub(crate) fn ended(&self, ended: Arc<Ended>) {
-        self.push(WorkerReport::Ended(ended));
+        let mut state = self.0.lock();
+        if state.wake.is_some() && state.ends.insert(ended.lease.clone()) {
+            state.queue.push_back(WorkerReport::Ended(ended));
+            state.ring();
+        }
     }
 
     /// Gives a call back.
@@ -228,6 +234,7 @@ impl Unsent {
         let (hello, rest) = introduce(introduction, missed.held, missed.ended);
         self.credentials.clone_from(&hello.credentials);
         let first = WorkerReport::Hello(Box::new(hello));
+        self.ends = rest.iter().map(|ended| ended.lease.clone()).collect();
         let ended = rest.into_iter().map(WorkerReport::Ended);
         let asked = missed.asked.into_iter().map(WorkerReport::StartRequested);
         let questions = missed.questions.into_iter().map(WorkerReport::InputRequested);
@@ -270,6 +277,9 @@ impl Unsent {
                 return reports;
             }
             self.ready |= matches!(report, WorkerReport::Ended(_) | WorkerReport::Released { .. });
+            if let WorkerReport::Ended(ended) = report {
+                self.ends.remove(&ended.lease);
+            }
             reports.extend(self.queue.pop_front());
         }
         if std::mem::take(&mut self.ready) {

@@ -31,6 +31,9 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A stream that lasted this long was a good one: the next failure is the first.
 const GOOD_STREAM: Duration = Duration::from_secs(5);
 
+/// Most ends that are said again with one sign of life: those that wait longest come first.
+const MOST_AGAIN: usize = 256;
+
 /// Keeps the stream up.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -172,7 +175,7 @@ impl Session {
         outbox.heartbeat();
         outbox.credentials(self.introduction.credential_names());
         let patience = terms.patience();
-        assignments.unacknowledged(patience).into_iter().for_each(|ended| outbox.ended(ended));
+        assignments.unacknowledged(terms.again(), MOST_AGAIN).into_iter().for_each(|ended| outbox.ended(ended));
         assignments.unanswered(patience).into_iter().for_each(|question| outbox.input_requested(question));
     }
 }

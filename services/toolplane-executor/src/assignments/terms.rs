@@ -8,6 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use toolplane_runtime::client::Backoff;
+
 use crate::messages::Welcome;
 
 /// Bounds on what a scheduler may ask for, in milliseconds.
@@ -85,9 +87,16 @@ impl Terms {
         (self.lease() / 30).clamp(Duration::from_millis(5), Duration::from_secs(1))
     }
 
-    /// How long an unanswered report or question is waited for before it is said again.
+    /// How long an unanswered question is waited for before it is said again.
     pub(crate) fn patience(&self) -> Duration {
         (self.lease() / 3).max(self.heartbeat())
+    }
+
+    /// How long an unacknowledged end is waited for before it is said again: at least as long as a question, and longer each time,
+    /// for a scheduler that does not get through with its work is not helped by more of it.
+    pub(crate) fn again(&self) -> Backoff {
+        let patience = self.patience();
+        Backoff { first: patience * 2, most: patience * 6, ..Backoff::default() }
     }
 }
 

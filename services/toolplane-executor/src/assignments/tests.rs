@@ -119,10 +119,55 @@ fn it_begins_once_and_an_end_frees_the_slot_but_is_kept() {
     assert_eq!((held.running().len(), held.free_slots(), held.len()), (0, 1, 1));
     let snapshot = held.snapshot();
     assert_eq!((snapshot.held, snapshot.ended.len()), (Vec::new(), 1));
-    assert_eq!(held.unacknowledged(Duration::from_secs(60)).len(), 0);
-    assert_eq!(held.unacknowledged(Duration::ZERO).len(), 1);
     assert!(held.forget(&lease("a")).is_some());
     assert_eq!(held.len(), 0);
+}
+
+/// How often an end of `held` is said again within `time` when it is looked at each second.
+async fn said_again(held: &Assignments, terms: &Terms, time: Duration) -> usize {
+    let mut times = 0;
+    for _ in 0..time.as_secs() {
+        toolplane_wait::pause(Duration::from_secs(1), "the clock of this test is paused").await;
+        times += held.unacknowledged(terms.again(), usize::MAX).len();
+    }
+    times
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_nobody_acknowledges_is_said_less_and_less_often_and_never_given_up() {
+    let (held, terms) = (Assignments::new(1), Terms::default());
+    take(&held, "a");
+    assert!(held.begin(&lease("a")) && end(&held, "a"));
+    let patience = terms.patience();
+    assert_eq!(said_again(&held, &terms, patience - Duration::from_secs(1)).await, 0, "there is still time");
+    assert_eq!(said_again(&held, &terms, patience + Duration::from_secs(1)).await, 1);
+    // Every 5 s it would be 120 times in ten minutes; every 15 to 30 s it is 20 to 40 times.
+    let later = said_again(&held, &terms, Duration::from_secs(660)).await;
+    assert!((20..=46).contains(&later), "{later}");
+    let hour = said_again(&held, &terms, Duration::from_secs(3_600)).await;
+    assert!((3_600 / 31..=3_600 / 15).contains(&hour), "{hour}");
+    // A new stream says it at once, and that is not followed by saying it again.
+    toolplane_wait::pause(Duration::from_secs(60), "the clock of this test is paused").await;
+    assert_eq!(held.snapshot().ended.len(), 1);
+    assert_eq!(held.unacknowledged(terms.again(), 1).len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_ends_are_said_again_at_once_and_all_of_them_in_turn() {
+    let (held, terms) = (Assignments::new(8), Terms::default());
+    let names = ["a", "b", "c", "d", "e"];
+    for name in names {
+        take(&held, name);
+        assert!(held.begin(&lease(name)) && end(&held, name));
+    }
+    toolplane_wait::pause(terms.again().first, "the clock of this test is paused").await;
+    let mut said = std::collections::BTreeSet::new();
+    for expected in [2, 2, 1, 0] {
+        let now = held.unacknowledged(terms.again(), 2);
+        assert_eq!(now.len(), expected);
+        said.extend(now.iter().map(|ended| ended.lease.invocation_id.to_string()));
+    }
+    assert_eq!(said.len(), names.len(), "{said:?}");
 }
 
 #[test]

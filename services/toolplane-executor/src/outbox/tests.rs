@@ -180,3 +180,22 @@ async fn large_ends_do_not_share_a_message_and_the_goodbye_is_last() {
     assert_eq!(next(&mut reader, &outbox, &held).await, ["ended", "ready", "goodbye"]);
     assert!(reader.next(&outbox, &held).await.is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_has_not_left_yet_is_not_said_twice() {
+    let (outbox, held) = (Outbox::default(), Assignments::new(4));
+    let mut reader = outbox.open(&held, introduction());
+    next(&mut reader, &outbox, &held).await;
+    (0..100).for_each(|_| outbox.ended(ended("a")));
+    assert_eq!(next(&mut reader, &outbox, &held).await, ["ended", "ready"]);
+    outbox.ended(ended("a"));
+    assert_eq!(next(&mut reader, &outbox, &held).await, ["ended", "ready"], "it has left: it may be lost");
+    let mut reader = outbox.open(&held, introduction());
+    outbox.ended(ended("a"));
+    assert_eq!(next(&mut reader, &outbox, &held).await, ["hello"]);
+    assert_eq!(
+        next(&mut reader, &outbox, &held).await,
+        ["ended", "ready"],
+        "a new stream knows nothing of the old one"
+    );
+}
