@@ -48,7 +48,7 @@ pub(crate) use next_steps::NextSteps;
 use report::Report;
 use rules::Schemas;
 pub(crate) use stored::StoredReport;
-use taking::Taking;
+use taking::{Taking, Turn};
 
 /// The points at which hooks are asked about an ending.
 pub(crate) const HOOK_EVENTS: &[HookEvent] =
@@ -72,7 +72,7 @@ struct EndingParts {
     cleaning: Cleaning,
     /// What of it is kept nevertheless, sealed.
     originals: Originals,
-    /// Leases whose reports are being taken.
+    /// Leases whose reports are in work.
     taking: Taking,
     /// Where people are asked about results; nobody is without it.
     questions: Option<ResultQuestions>,
@@ -120,8 +120,6 @@ pub(crate) enum ReportReceipt {
     Stored,
     /// The lease was no longer the worker's; the report is kept as evidence at most.
     Fenced,
-    /// The same report is being taken already; whoever does that answers.
-    Taken,
 }
 
 impl Endings {
@@ -159,8 +157,32 @@ impl Endings {
     }
 
     /// Takes the report of the execution under `lease` that a worker at `site` sends, of whose progress so many reports were left out.
+    /// One that is in work already is not taken beside itself: what becomes of it is waited for.
     /// An error means that it is neither stored nor known to change nothing.
     pub(crate) async fn take(
+        &self,
+        lease: &LeaseKey,
+        reported: Option<Box<v1::ExecutionOutcome>>,
+        site: Option<Arc<ExecutionSite>>,
+        progress_left_out: u64,
+    ) -> Result<ReportReceipt, RecordError> {
+        loop {
+            match self.0.taking.begin(lease) {
+                Turn::First(taken) => {
+                    let receipt = Box::pin(self.take_once(lease, reported, site, progress_left_out)).await?;
+                    taken.answered(receipt);
+                    return Ok(receipt);
+                }
+                // Whoever had it in work may have failed; this one is still here then.
+                Turn::Again(elsewhere) => match elsewhere.answer().await {
+                    Some(receipt) => return Ok(receipt),
+                    None => continue,
+                },
+            }
+        }
+    }
+
+    async fn take_once(
         &self,
         lease: &LeaseKey,
         mut reported: Option<Box<v1::ExecutionOutcome>>,
@@ -177,8 +199,6 @@ impl Endings {
         if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
             return Ok(ReportReceipt::Fenced);
         }
-        // A worker that hears nothing for long reports again, and large outputs take long to clean.
-        let Some(_taking) = inner.taking.begin(lease) else { return Ok(ReportReceipt::Taken) };
         if let Some(known) = self.known(&record, lease).await? {
             return Ok(known);
         }

@@ -5,6 +5,7 @@
 
 use foldhash::fast::RandomState;
 
+pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 pub(crate) type HashSet<K> = std::collections::HashSet<K, RandomState>;
 pub(crate) type DashMap<K, V> = dashmap::DashMap<K, V, RandomState>;
 pub(crate) type DashSet<K> = dashmap::DashSet<K, RandomState>;

@@ -12,6 +12,7 @@ mod follow;
 mod forms;
 mod hello;
 mod in_turn;
+mod in_work;
 mod invocations;
 mod keep;
 mod list;

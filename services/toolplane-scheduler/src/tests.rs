@@ -1,6 +1,7 @@
 //! The scheduler between stand-ins for the services it asks: what reaches a worker, and what happens to a call when
 //! rules, tools or people change their mind while it waits.
 
+mod again;
 mod asked_results;
 mod cleaned;
 mod declared;

@@ -139,6 +139,11 @@ impl WorkerLink {
         Holder { worker_id: self.info.worker_id.clone(), incarnation: Some(self.info.incarnation.clone()) }
     }
 
+    /// Resolves when nobody reads what is sent any more: the worker's stream is gone.
+    pub(crate) async fn closed(&self) {
+        self.sender.closed().await;
+    }
+
     /// Sends a message; a closed link drops it (its leases lapse or are reported anew).
     pub(crate) fn send(&self, message: WorkerMessage) {
         let _ = self.sender.send(message);

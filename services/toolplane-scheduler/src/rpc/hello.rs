@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use prost::Message as _;
 use tokio::sync::mpsc;
 use toolplane_lifecycle::{Holder, LeaseMessage};
@@ -13,6 +14,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 
+use super::in_work::InWork;
 use super::report::CallReports;
 use super::session::Session;
 use super::speaker::{Said, actor};
@@ -32,6 +34,8 @@ const MAX_CREDENTIALS: usize = 10_000;
 const MAX_NAME_BYTES: usize = 256;
 /// Most bytes of a hello, without what it holds and has finished: every list of workers repeats it.
 const MAX_HELLO_BYTES: usize = 1024 * 1024;
+/// Most endings of one hello that are in work at a time.
+const SETTLED_AT_ONCE: usize = 64;
 /// Most slots one worker may have.
 const MAX_SLOTS: u32 = 4_096;
 
@@ -77,6 +81,7 @@ impl Session {
             link: link.clone(),
             holder: holder.clone(),
             news: Arc::default(),
+            in_work: InWork::default(),
         });
         let session = Self { parts, link, holder, reports, in_turn: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
@@ -94,14 +99,14 @@ impl Session {
     }
 
     /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
-    /// follows would end its lease without it.
+    /// follows would end its lease without it. Several at a time, so that one durable write serves them: a worker waits for its
+    /// welcome only so long, and then says all of them again.
     async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
-        let reports = &self.reports;
-        for done in finished {
+        let settled = finished.into_iter().map(|done| async move {
             let lease = lease_key(done.lease, &self.holder).map_err(CallError::of_field)?;
-            reports.done(lease, done.outcome).await?;
-        }
-        Ok(())
+            self.reports.done(lease, done.outcome).await.map_err(CallError::from)
+        });
+        futures_util::stream::iter(settled).buffer_unordered(SETTLED_AT_ONCE).try_collect().await
     }
 
     /// What the worker says it still runs: valid leases go on, others are void.

@@ -19,8 +19,14 @@ pub(super) enum Put {
     Begin,
     /// Another task is taking them.
     Waits,
+    /// The end of the call waits already: a worker that hears nothing says it again.
+    Known,
     /// Too many wait: it is lost.
     Full,
+}
+
+fn is_end(report: &Report) -> bool {
+    matches!(report, Report::Done(_))
 }
 
 impl InTurn {
@@ -33,7 +39,8 @@ impl InTurn {
     pub(super) fn put(&self, lease: &str, report: Report) -> Put {
         let mut calls = self.0.lock();
         match calls.get_mut(lease) {
-            Some(waiting) if waiting.len() >= MOST && !matches!(report, Report::Done(_)) => Put::Full,
+            Some(waiting) if is_end(&report) && waiting.iter().any(is_end) => Put::Known,
+            Some(waiting) if waiting.len() >= MOST && !is_end(&report) => Put::Full,
             Some(waiting) => {
                 waiting.push_back(report);
                 Put::Waits
@@ -90,5 +97,6 @@ mod tests {
         (1..MOST).for_each(|_| assert_eq!(turns.put("a", partial("x")), Put::Waits));
         assert_eq!(turns.put("a", partial("x")), Put::Full);
         assert_eq!(turns.put("a", Report::Done(Default::default())), Put::Waits);
+        assert_eq!(turns.put("a", Report::Done(Default::default())), Put::Known, "it waits once");
     }
 }

@@ -12,6 +12,7 @@ use toolplane_records::progress::ToolProgress;
 use toolplane_records::result::Cleaned;
 
 use super::answer;
+use super::in_work::InWork;
 use super::news::News;
 use super::partial::{self, Unfit};
 use super::wire::{self, lease_key, lease_of};
@@ -44,6 +45,8 @@ pub(super) struct CallReports {
     pub(super) holder: Holder,
     /// Its progress that is not stored yet.
     pub(super) news: Arc<News>,
+    /// What of its reports is in work.
+    pub(super) in_work: InWork,
 }
 
 impl CallReports {
@@ -182,17 +185,19 @@ impl CallReports {
         self.link.send(answer);
     }
 
-    /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
+    /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither. A report that
+    /// this stream has in work already is not taken again.
     pub(super) async fn done(
         &self,
         lease: LeaseKey,
         outcome: Option<Box<v1::ExecutionOutcome>>,
     ) -> Result<(), RecordError> {
+        // Said again while it is in work: the answer comes on this very stream.
+        let Some(_end) = self.in_work.begin_end(&lease) else { return Ok(()) };
         let left_out = self.news.end(lease.lease_id.as_str());
         let answer = match self.parts.endings.take(&lease, outcome, Some(self.link.site()), left_out).await? {
             ReportReceipt::Stored => WorkerMessage::DoneAcknowledged { lease },
             ReportReceipt::Fenced => LeaseMessage::Fenced { lease }.into(),
-            ReportReceipt::Taken => return Ok(()),
         };
         self.link.send(answer);
         Ok(())

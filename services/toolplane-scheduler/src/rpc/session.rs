@@ -18,6 +18,7 @@ use toolplane_runtime::server::ConnectionLife;
 use super::beat::{Beat, renew};
 use super::hello;
 use super::in_turn::{InTurn, Put};
+use super::in_work::InWork;
 use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of, name_of};
 use super::worker_parts::WorkerParts;
@@ -49,10 +50,11 @@ impl Session {
         let backlog = std::mem::take(&mut self.backlog);
         self.take(backlog);
         let mut leaving = false;
+        let in_work = self.reports.in_work.clone();
         loop {
             let message = tokio::select! {
                 biased;
-                message = reports.next() => message,
+                message = next(&in_work, &self.link, &mut reports) => message,
                 // The worker is asked to leave: to another scheduler, or to a new connection in place of an old one.
                 () = first_of(shutdown.requested(), life.leaving()), if !leaving => {
                     leaving = true;
@@ -93,8 +95,9 @@ impl Session {
             if reports.is_empty() {
                 continue;
             }
-            let call = Arc::clone(&self.reports);
+            let (call, working) = (Arc::clone(&self.reports), self.reports.in_work.begin());
             environment.spawn(async move {
+                let _working = working;
                 for report in reports {
                     call.take(report).await;
                 }
@@ -114,11 +117,13 @@ impl Session {
         for report in reports {
             let (name, told) = (name_of(&report), lease_of(&report).cloned());
             match self.in_turn.put(lease, report) {
-                Put::Waits => {}
+                Put::Waits | Put::Known => {}
                 Put::Full => refuse(&self.link, told, name, String::new(), "came too fast after others".to_owned()),
                 Put::Begin => {
                     let (call, in_turn, lease) = (Arc::clone(&self.reports), self.in_turn.clone(), lease.to_owned());
+                    let working = call.in_work.begin();
                     self.parts.calls.storage().environment().spawn(async move {
+                        let _working = working;
                         while let Some(report) = in_turn.next(&lease) {
                             call.take(report).await;
                         }
@@ -134,12 +139,11 @@ impl Session {
         match report {
             Report::Heartbeat(beat) => {
                 let (parts, link) = (self.parts.clone(), self.link.clone());
-                let holder = self.holder.clone();
-                self.parts
-                    .calls
-                    .storage()
-                    .environment()
-                    .spawn(async move { take_beat(&parts, &link, &holder, beat.leases).await });
+                let (holder, working) = (self.holder.clone(), self.reports.in_work.begin());
+                self.parts.calls.storage().environment().spawn(async move {
+                    let _working = working;
+                    take_beat(&parts, &link, &holder, beat.leases).await;
+                });
             }
             Report::Goodbye(_) => {
                 self.goodbye.store(true, Ordering::Relaxed);
@@ -161,14 +165,31 @@ impl Session {
                 Ok(names) => {
                     self.link.has_credentials(names);
                     let (fleet, link) = (self.parts.fleet.clone(), self.link.clone());
-                    let environment = self.parts.calls.storage().environment();
-                    environment.spawn(async move { fleet.record_anew(&link).await });
+                    let (environment, working) =
+                        (self.parts.calls.storage().environment(), self.reports.in_work.begin());
+                    environment.spawn(async move {
+                        let _working = working;
+                        fleet.record_anew(&link).await;
+                    });
                 }
                 Err(error) => refuse(&self.link, None, "credentials", error.field, error.rule),
             },
             // Every other report is about a call, and does not say which.
             report => refuse(&self.link, None, name_of(&report), "lease".to_owned(), "must be given".to_owned()),
         }
+    }
+}
+
+/// The next message, once there is room for the work it brings: what is not read waits at the worker. `None` when the stream is over.
+async fn next<R>(in_work: &InWork, link: &WorkerLink, reports: &mut R) -> Option<Result<v1::WorkRequest, Status>>
+where
+    R: Stream<Item = Result<v1::WorkRequest, Status>> + Unpin,
+{
+    tokio::select! {
+        biased;
+        () = in_work.room() => reports.next().await,
+        // Nothing is read meanwhile, so nothing else would tell that the worker has gone.
+        () = link.closed() => None,
     }
 }
 
