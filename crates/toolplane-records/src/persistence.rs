@@ -63,3 +63,11 @@ pub struct ResultPersistence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
+
+impl ResultPersistence {
+    /// How many bytes there were in all of an output of which only the beginning is kept.
+    pub fn cut_from(&self) -> Option<u64> {
+        let kept = self.persisted_ref.as_ref()?;
+        (kept.size_bytes < self.original_size_bytes).then_some(self.original_size_bytes)
+    }
+}

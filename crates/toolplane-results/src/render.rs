@@ -9,6 +9,7 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::PersistenceStrategy;
 
 use crate::decide::{REASON_STORE_FAILED, needs_store};
+use crate::outputs::Decided;
 use crate::preview::{Preview, PreviewLimits, grouped, preview};
 
 #[cfg(test)]
@@ -89,8 +90,14 @@ pub fn render(
 }
 
 /// What a model is given for these blocks: the same text, with references spelled out as a line it can act on.
-pub fn model_facing(content: &[ContentBlock]) -> Vec<ContentBlock> {
-    content.iter().map(model_block).collect()
+/// Of what only the beginning is kept, by its decision among `kept`, the line says so.
+pub fn model_facing(content: &[ContentBlock], kept: &[Decided]) -> Vec<ContentBlock> {
+    let cut_from = |payload: &PayloadRef| {
+        let of_it =
+            |decision: &&ResultPersistence| decision.persisted_ref.as_ref().is_some_and(|it| it.uri == payload.uri);
+        kept.iter().map(|kept| &kept.decision).find(of_it)?.cut_from()
+    };
+    content.iter().map(|block| model_block(block, cut_from)).collect()
 }
 
 /// One line for people, at most [`MAX_SUMMARY_CHARS`] characters: the error, or what the output amounts to.
@@ -144,14 +151,16 @@ fn not_kept(persistence: &ResultPersistence) -> String {
     format!("[the whole output of {size} bytes was not kept: {}]", persistence.reason)
 }
 
-fn model_block(block: &ContentBlock) -> ContentBlock {
+fn model_block(block: &ContentBlock, cut_from: impl Fn(&PayloadRef) -> Option<u64>) -> ContentBlock {
     let line = match block {
-        ContentBlock::PersistedOutputRef { payload } => format!(
-            "[the whole output, {} bytes of {}, is kept at {}; read it by range]",
-            grouped(payload.size_bytes),
-            payload.media_type,
-            payload.uri
-        ),
+        ContentBlock::PersistedOutputRef { payload } => {
+            let size = grouped(payload.size_bytes);
+            let what = match cut_from(payload) {
+                Some(all) => format!("the beginning of the output, {size} of {} bytes of", grouped(all)),
+                None => format!("the whole output, {size} bytes of"),
+            };
+            format!("[{what} {}, is kept at {}; read it by range]", payload.media_type, payload.uri)
+        }
         ContentBlock::File { payload } => bytes("file", payload, ""),
         ContentBlock::Image { payload, description } => bytes("image", payload, description),
         ContentBlock::Audio { payload, description } => bytes("audio", payload, description),

@@ -241,10 +241,11 @@ impl Endings {
                 (stored, Box::new(facing::outcome(*report, Effects::default(), inner.max_inline_bytes)))
             }
             None => {
-                let uploaded = report.uploaded();
+                let uploads = report.uploads.clone();
                 let outcome = self.outcome(&record, plan.as_deref(), lease.lease_no, report, Effects::default(), now);
                 let outcome = Box::pin(outcome).await;
-                unnamed.extend(report::unnamed(&uploaded, &outcome));
+                // What stays of an ending that waits is known when its hooks have answered.
+                unnamed.extend(report::unnamed(uploads, &outcome));
                 (Box::pin(self.complete(lease, &outcome, attached(&original))).await, outcome)
             }
         };

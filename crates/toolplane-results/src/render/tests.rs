@@ -47,7 +47,7 @@ fn empty_is_said_explicitly() {
     let rendered = check("", &small(), None, &[ContentBlock::Empty]);
     assert_eq!(rendered.persistence.strategy, PersistenceStrategy::Inline);
     assert_eq!(summarize(&rendered.content, None), "no output");
-    assert_eq!(model_facing(&rendered.content), [ContentBlock::Empty]);
+    assert_eq!(model_facing(&rendered.content, &[]), [ContentBlock::Empty]);
 }
 
 #[test]
@@ -63,8 +63,21 @@ fn large_text_is_a_preview_and_a_reference() {
     let rendered = check("1234567890", &small(), Some(kept(10)), &blocks);
     assert_eq!(rendered.persistence.persisted_ref, Some(kept(10)));
     assert_eq!(rendered.persistence.preview_size_bytes, Some(preview.len() as u64));
-    let ContentBlock::Text { text: line } = &model_facing(&rendered.content)[1] else { panic!("not text") };
-    assert!(line.contains("toolplane://payloads/x") && line.contains("10 bytes"), "{line}");
+    let line = |decision: ResultPersistence| {
+        let kept = Decided { name: "result".to_owned(), decision };
+        let ContentBlock::Text { text } = model_facing(&rendered.content, &[kept]).remove(1) else {
+            panic!("not text")
+        };
+        text
+    };
+    let whole = "[the whole output, 10 bytes of text/plain, is kept at toolplane://payloads/x; read it by range]";
+    assert_eq!(line(rendered.persistence.clone()), whole);
+    // Of another output nothing is said here, and of a cut one that it is.
+    let mut of_another = ResultPersistence { original_size_bytes: 12_345, ..rendered.persistence.clone() };
+    let cut = whole.replace("the whole output, 10 bytes", "the beginning of the output, 10 of 12,345 bytes");
+    assert_eq!(line(of_another.clone()), cut);
+    of_another.persisted_ref.as_mut().unwrap().uri = "toolplane://payloads/y".into();
+    assert_eq!(line(of_another), whole);
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl ExecutionReport {
     pub(crate) fn model_facing(&self) -> Vec<ContentBlock> {
         let says = self.error.as_ref();
         let says = says.map(|error| ContentBlock::Text { text: format!("{} [{}]", error.message, error.error_code) });
-        says.into_iter().chain(model_facing(&self.content)).collect()
+        says.into_iter().chain(model_facing(&self.content, &self.persisted)).collect()
     }
 
     /// One line for people.

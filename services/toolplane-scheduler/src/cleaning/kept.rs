@@ -113,7 +113,10 @@ fn refer_anew(
 ) {
     super::message::shown_anew(&cleaner.shown, outcome, uri, preview);
     for kept in &mut outcome.persisted {
-        if kept.payload.as_ref().is_some_and(|payload| payload.uri == uri) {
+        if let Some(payload) = kept.payload.as_ref().filter(|payload| payload.uri == uri) {
+            // It is as short by what is not kept of it as before: what is masked does not look like what was cut.
+            let left_out = kept.original_size_bytes.saturating_sub(payload.size_bytes);
+            kept.original_size_bytes = cleaned.size_bytes + left_out;
             kept.redaction_state = v1::RedactionState::Redacted.into();
         }
     }

@@ -101,7 +101,7 @@ fn left_out(count: u64) -> String {
 fn for_model(output: &ReportedOutput, error: Option<&ToolError>) -> Vec<ContentBlock> {
     let text = |text: String| ContentBlock::Text { text };
     let says = error.map(|error| text(format!("{} [{}]", error.message, error.error_code)));
-    let mut content = model_facing(&output.content);
+    let mut content = model_facing(&output.content, &output.kept);
     let silent = content.iter().all(|block| *block == ContentBlock::Empty);
     if let Some(value) = output.structured_content.as_ref().filter(|_| silent) {
         content = vec![text(value.text().to_owned())];

@@ -91,8 +91,9 @@ pub(super) async fn keep(
         bounds.one_bytes = bounds.one_bytes.min(PREVIEWED_BYTES);
         report.output.by_reference = true;
     }
-    if previewed || matches!(effects.keeping, Keeping::RefOnly | Keeping::NeverPersist) {
-        // The worker's words may say all of it, or where it has kept it.
+    let unkept = effects.keeping == Keeping::NeverPersist && !report.uploads.is_empty();
+    if previewed || unkept || effects.keeping == Keeping::RefOnly {
+        // The worker's words may say all of it, or that it is kept.
         report.words.facing.clear();
         report.words.summary.clear();
     }
@@ -119,6 +120,9 @@ pub(super) async fn keep(
     }
     let outputs = keeper.finish();
     report.output.content = outputs.content;
+    if effects.keeping == Keeping::NeverPersist {
+        without_places(&mut report, effects);
+    }
     without_bytes(&mut report);
     report.output.kept.extend(outputs.decided);
     if report.output.kept.is_empty() {
@@ -136,6 +140,16 @@ pub(super) async fn keep(
 /// An output goes when its tool wants it to, and never later than all outputs go.
 fn kept_until(usual: Option<Timestamp>, wanted: Option<Timestamp>) -> Option<Timestamp> {
     usual.into_iter().chain(wanted).min()
+}
+
+/// Has no decision name bytes, where none may be kept: also of an output of which nothing is shown.
+fn without_places(report: &mut Report, effects: &Effects) {
+    for Decided { decision, .. } in &mut report.output.kept {
+        if decision.persisted_ref.take().is_some() {
+            decision.strategy = PersistenceStrategy::NeverPersist;
+            decision.reason = reason(effects).into();
+        }
+    }
 }
 
 /// What is kept no more is no artifact any more: its block is a text by now.
@@ -207,12 +221,15 @@ fn uploaded(block: ContentBlock, kept: &mut [Decided], effects: &Effects) -> Con
         }
         return block;
     };
+    let mut size = payload.size_bytes;
     if let Some(kept) = kept {
+        // Of a cut one no more than the beginning was kept.
+        size = size.max(kept.decision.original_size_bytes);
         kept.decision.persisted_ref = None;
         kept.decision.strategy = PersistenceStrategy::NeverPersist;
         kept.decision.reason = reason.into();
     }
-    let text = format!("[the whole output of {} bytes was not kept: {reason}]", payload.size_bytes);
+    let text = format!("[the whole output of {size} bytes was not kept: {reason}]");
     ContentBlock::Text { text }
 }
 

@@ -59,6 +59,8 @@ pub(super) struct Report {
     pub(super) taints: Vec<SmolStr>,
     /// What the scheduler has to say of it in the record.
     pub(super) notes: Vec<String>,
+    /// Addresses of all its worker has kept for it, also of what is not to stay.
+    pub(super) uploads: Vec<String>,
 }
 
 /// What a tool gave.
@@ -106,6 +108,7 @@ pub(super) fn read(
     let Some(reported) = reported else { return unreadable("the report has no outcome") };
     let read = decode(record, lease_no, *reported, now);
     let mut report = read.unwrap_or_else(|error| unreadable(&error.to_string()));
+    report.uploads = report.uploaded().iter().map(|payload| payload.uri.to_string()).collect();
     // Where it ran is known by its lease, whatever it says.
     report.execution.site = site;
     report
@@ -154,6 +157,7 @@ fn decode(
         keep_ms: None,
         taints: Vec::new(),
         notes: Vec::new(),
+        uploads: Vec::new(),
     };
     let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
     let beside = report.beside.artifact_refs.iter().filter_map(|artifact| artifact.payload.as_ref());
@@ -266,6 +270,7 @@ impl Report {
             keep_ms: None,
             taints: Vec::new(),
             notes: Vec::new(),
+            uploads: Vec::new(),
         }
     }
 
@@ -303,16 +308,15 @@ impl Report {
 }
 
 /// Whether what is stored of an ending names the bytes at `uri`.
-pub(super) fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
+fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
     let named = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(reference);
     let decided = outcome.persistence.iter().filter_map(|kept| kept.persisted_ref.as_ref());
     named.chain(decided).any(|payload| payload.uri == uri)
 }
 
-/// The addresses of those `uploaded` outputs that nothing of an ending names: what its tool wants to be kept nowhere.
-pub(super) fn unnamed(uploaded: &[PayloadRef], outcome: &ReportedOutcome) -> Vec<String> {
-    let unnamed = uploaded.iter().filter(|payload| !names(outcome, &payload.uri));
-    unnamed.map(|payload| payload.uri.to_string()).collect()
+/// Those of `uploads` that nothing of what is stored of an ending names.
+pub(super) fn unnamed(uploads: Vec<String>, outcome: &ReportedOutcome) -> impl Iterator<Item = String> {
+    uploads.into_iter().filter(|uri| !names(outcome, uri))
 }
 
 /// The bytes a block refers to.

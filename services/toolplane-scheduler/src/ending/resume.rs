@@ -18,7 +18,7 @@ use toolplane_runtime::telemetry::spans::{self, CallFacts};
 use toolplane_runtime::telemetry::{CarriedContext, Instrument as _, Span};
 
 use super::effects::Effects;
-use super::report::Report;
+use super::report::{self, Report};
 use super::{Endings, StoredReport, asking};
 use crate::calls::{Attached, is_race};
 use crate::plan::DispatchPlan;
@@ -108,11 +108,11 @@ impl Endings {
         let stored = StoredReport::read(calls.records().ending(id).await?);
         let is_question = stored.is_question();
         let mut report = self.read_stored(&record, plan.as_deref(), stored.clone()).await?;
-        let mut uploaded: Vec<String> = report.uploaded().iter().map(|payload| payload.uri.to_string()).collect();
+        let mut uploads = report.uploads.clone();
         let mut answer = None;
         if is_question {
             let Some(settled) = self.settled(&record, plan.as_deref(), stored).await? else { return Ok(()) };
-            uploaded.extend(settled.replaced);
+            uploads.extend(settled.replaced);
             (report, answer) = (settled.report, settled.answer.map(Box::new));
         }
         let mut effects = Effects { asked: true, ..Effects::default() };
@@ -133,10 +133,11 @@ impl Endings {
             Err(RecordError::Refused { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let named = |uri: &str| stored.is_some_and(|outcome| super::report::names(outcome, uri));
-        for uri in uploaded.iter().filter(|uri| !named(uri)) {
-            self.forget(uri).await;
-        }
+        let gone = match stored {
+            Some(outcome) => report::unnamed(uploads, outcome).collect(),
+            None => uploads,
+        };
+        self.forget_all(&gone).await;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use tonic::Request;
 use toolplane_proto::v1::invocation_service_server::InvocationService as _;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{EventClass, RedactionState, ResultStatus};
+use toolplane_records::vocabulary::{EventClass, PersistenceStrategy, RedactionState, ResultStatus};
 
 use super::endings::{bare, reference, success, text, texts, uploaded};
 use super::fakes::tool;
@@ -81,14 +81,27 @@ async fn an_output_that_is_not_to_be_kept_is_gone_with_the_end_of_its_call() {
     let never = json!({ "persistence_policy_ref": "never_persist" });
     let lease = world.leased_of(json!({}), never, json!({})).await;
     let payload = world.upload(&lease, &"a line\n".repeat(20_000)).await;
-    let mut outcome = uploaded(&payload, "a …");
-    // As workers say it to models.
-    outcome.model_facing_content = vec![text(&format!("[the whole output is kept at {}]", payload.uri))];
+    // As workers say it to models and to people.
+    let place = format!("[the whole output is kept at {}]", payload.uri);
+    let outcome = v1::ExecutionOutcome {
+        model_facing_content: vec![text("a …"), text(&place)],
+        ui_facing_summary: "a … (140,000 bytes kept)".to_owned(),
+        ..uploaded(&payload, "a …")
+    };
     let result = world.ended(&lease, outcome).await;
     assert!(!world.is_kept(&payload).await);
-    let stored = serde_json::to_string(&result).unwrap();
-    assert!(!stored.contains(payload.uri.as_str()), "{stored}");
-    assert!(texts(&result.model_facing_content).iter().any(|text| text.contains("was not kept")), "{stored}");
+    let end = world.parts.calls.records().result(&lease.call()).await.unwrap().unwrap();
+    let stored = serde_json::to_string(&end).unwrap();
+    assert!(!stored.contains(payload.uri.as_str()) && !stored.contains("bytes kept"), "{stored}");
+    for told in [&result.content, &result.model_facing_content] {
+        assert_eq!(texts(told), ["a …", "[the whole output of 140000 bytes was not kept: persistence_policy]"]);
+    }
+    let kept = end.persistence.unwrap();
+    assert_eq!((kept.strategy, &kept.persisted_ref), (PersistenceStrategy::NeverPersist, &None));
+    // What its worker says of an output that is small stays.
+    let lease = world.leased().await;
+    let result = world.ended(&lease, v1::ExecutionOutcome { summary: "one".into(), ..success("1") }).await;
+    assert_eq!(result.ui_facing_summary, "one");
 }
 
 #[tokio::test]
