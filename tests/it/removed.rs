@@ -142,5 +142,8 @@ async fn classes_go_before_their_call() {
     for part in ["outputs removed at ", "questions removed at ", "the call until "] {
         assert!(story.contains(part), "{part}: {story}");
     }
+    assert!(story.contains("is not kept any more since ") && !story.contains("toolplane fetch"), "{story}");
     assert!(shell.says(0, &["get", "result", &call]).contains("xxx"), "the preview is part of the result");
+    let noted = shell.complains(0, &["get", "result", &call]);
+    assert!(noted.contains("not kept any more since ") && !noted.contains("toolplane fetch"), "{noted}");
 }

@@ -22,6 +22,7 @@ mod get;
 mod hold;
 mod hooks;
 mod invoke;
+mod kept;
 mod keys;
 mod link;
 mod manual;

@@ -11,6 +11,7 @@ use super::advised;
 use super::connection::{Connection, PRODUCER};
 use super::failure::Failure;
 use super::invoke::waits_for_a_person;
+use super::kept::KeptOutputs;
 use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
 use super::result;
@@ -256,7 +257,7 @@ impl<'a> Printer<'a> {
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
                 if self.out.json() || self.full {
                     self.out.note(&format!("[{index}] {name}"))?;
-                    return result::print(result, result::Beside::Nothing, self.out);
+                    return result::print(result, result::Beside::Nothing, &KeptOutputs::unasked(result), self.out);
                 }
                 self.out.line(result::one_line(&format!("[{index}]"), name, result))
             }

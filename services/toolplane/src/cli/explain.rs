@@ -5,6 +5,7 @@ use toolplane_proto::v1;
 
 use super::connection::Connection;
 use super::failure::Failure;
+use super::kept;
 use super::outcome::CommandOutcome;
 use super::output::{Output, duration};
 
@@ -42,7 +43,8 @@ pub(crate) async fn run(
     };
     let told = connection.invocations().get_invocation(request).await?.into_inner();
     let approvals = approvals(&told, connection).await?;
-    let story = Story::of(&told, &approvals).ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    let story = Story::of(&told, &approvals, kept::now())
+        .ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     if out.json() {
         out.serialized(&story)?;
     } else {

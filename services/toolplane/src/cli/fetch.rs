@@ -1,5 +1,6 @@
 //! `toolplane fetch`: bytes a call keeps by reference, whole or in part, proved by their digest.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +11,7 @@ use toolplane_proto::v1::read_payload_request::Selector;
 use super::advised;
 use super::connection::Connection;
 use super::failure::Failure;
+use super::kept;
 use super::outcome::CommandOutcome;
 use super::output::{Output, bytes};
 use sink::Sink;
@@ -28,9 +30,9 @@ pub(crate) struct FetchArgs {
     /// First byte.
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Most bytes; to the end when 0.
-    #[arg(long, default_value_t = 0)]
-    limit: u64,
+    /// Most bytes, at least 1; without it, to the end.
+    #[arg(long, value_name = "BYTES")]
+    limit: Option<NonZeroU64>,
     /// Send the bytes to a terminal as they are. Without this they are shown there as text, with everything spelled out that
     /// would act on the terminal.
     #[arg(long)]
@@ -48,12 +50,12 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
         Some(name) => artifact(&args.invocation, name, connection).await?,
         None => first_reference(&args.invocation, connection).await?,
     };
-    let whole = args.offset == 0 && args.limit == 0;
+    let whole = args.offset == 0 && args.limit.is_none();
     let request = v1::ReadPayloadRequest {
         invocation_id: args.invocation,
         selector: Some(selector),
         offset: args.offset,
-        limit: args.limit,
+        limit: args.limit.map_or(0, NonZeroU64::get),
     };
     let file = args.file.filter(|file| file.as_os_str() != "-");
     let mut sink = Sink::open(file.clone(), out.terminal() && !args.raw)?;
@@ -72,8 +74,7 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
 
 async fn first_reference(invocation_id: &str, connection: &Connection) -> Result<Selector, Failure> {
     let result = result(invocation_id, connection).await?;
-    let kept = result.content.iter().chain(&result.model_facing_content).find_map(v1::ContentBlock::kept);
-    let kept = kept.map(|kept| Selector::Uri(kept.uri.clone()));
+    let kept = kept::first(&result).map(|kept| Selector::Uri(kept.uri.clone()));
     kept.ok_or_else(|| {
         let get = advised::command(format_args!("get result {invocation_id}"));
         Failure::Usage(format!("the result of `{invocation_id}` keeps nothing by reference; `{get}` shows it"))
@@ -119,7 +120,9 @@ impl ReceivedPart {
     /// What the digest proves; wrong bytes are an error, and so are too few when all were asked for.
     fn proof(&self, offset: u64, whole: bool) -> Result<String, Failure> {
         if !whole && (offset > 0 || self.received < self.total) {
-            return Ok("a part, so its digest was not checked".to_owned());
+            // In bytes: rounded, a part may look as large as the whole.
+            let left = format!("{} of {} bytes", self.received, self.total);
+            return Ok(format!("a part ({left}), so its digest was not checked"));
         }
         let found = self.digest.clone().finalize().to_vec();
         if found == self.wanted {
@@ -156,6 +159,10 @@ mod tests {
             assert!(failure.to_string().contains("damaged"), "{failure}");
             assert!(!failure.advice().unwrap().contains("version"), "another command line would get them too");
         }
-        assert!(seen(b"ig", b"right").proof(1, false).unwrap().starts_with("a part"));
+        let parts = [(seen(b"ig", b"right"), 1), (seen(b"ri", b"right"), 0)];
+        for (part, offset) in parts {
+            assert!(part.proof(offset, false).unwrap().starts_with("a part (2 of 5 bytes)"));
+        }
+        assert!(seen(b"right", b"right").proof(0, false).unwrap().starts_with("digest checked"), "all there is");
     }
 }

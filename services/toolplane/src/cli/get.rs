@@ -120,7 +120,7 @@ async fn result(id: String, connection: &Connection, out: &mut Output) -> Result
         out.payload(answer.json)?;
     } else {
         let outcome = answer.result.ok_or_else(|| Failure::Answer("the result is missing".to_owned()))?;
-        result::print(&outcome, result::Beside::Nothing, out)?;
+        result::show(&outcome, result::Beside::Nothing, connection, out).await?;
     }
     Ok(CommandOutcome::Done)
 }

@@ -154,7 +154,7 @@ async fn call(
         let id = id.borrow().clone();
         return left_waiting(id, connection, out).await;
     };
-    result::print(&outcome, result::Beside::Nothing, out)?;
+    result::show(&outcome, result::Beside::Nothing, connection, out).await?;
     Ok(result::ending(&outcome))
 }
 

@@ -6,9 +6,11 @@ use toolplane_records::codes::{self, Code};
 use toolplane_records::visible;
 
 use super::advised;
+use super::connection::Connection;
 use super::failure::Failure;
+use super::kept::KeptOutputs;
 use super::outcome::CommandOutcome;
-use super::output::{Output, bytes, payload_text, pretty};
+use super::output::{Output, bytes, instant, payload_text, pretty};
 
 /// Most lines of structured content shown; the JSON record has all of it.
 const STRUCTURED_LINES: usize = 40;
@@ -46,8 +48,24 @@ pub(crate) fn one_line(place: &str, tool: &str, result: &v1::ToolResult) -> Stri
     format!("{place} {mark} {tool}  {}  {}  {first}{more}", result.status, result.invocation_id).trim_end().to_owned()
 }
 
+/// Prints a result with what the record of its call knows of what it keeps by reference; or the JSON record.
+pub(crate) async fn show(
+    result: &v1::ToolResult,
+    beside: Beside,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let kept = if out.json() { KeptOutputs::default() } else { KeptOutputs::of(result, connection).await };
+    print(result, beside, &kept, out)
+}
+
 /// Prints a result: content on standard output, the rest around it on standard error; or the JSON record.
-pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
+pub(crate) fn print(
+    result: &v1::ToolResult,
+    beside: Beside,
+    kept: &KeptOutputs,
+    out: &mut Output,
+) -> Result<(), Failure> {
     if out.json() {
         return out.record::<toolplane_records::result::ToolResult, _>(result.clone());
     }
@@ -62,7 +80,7 @@ pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -
     out.note(format!("{mark} {}  {}  {summary}", result.status, result.invocation_id).trim_end())?;
     let shown = result.content.iter().filter(|block| !repeats_the_error(block, result.error.as_ref()));
     for block in shown {
-        content(block, &result.invocation_id, beside, out)?;
+        content(block, (kept, &result.invocation_id), beside, out)?;
     }
     structured(result, beside, out)?;
     for link in &result.resource_refs {
@@ -74,7 +92,7 @@ pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -
         result.content.iter().any(of_it)
     };
     for told in result.artifact_refs.iter().filter(|told| !shown(told)) {
-        artifact(told, &result.invocation_id, out)?;
+        artifact(told, (kept, &result.invocation_id), out)?;
     }
     if let Some(error) = &result.error {
         failure(error, out)?;
@@ -96,7 +114,12 @@ fn repeats_the_error(block: &v1::ContentBlock, error: Option<&v1::ToolError>) ->
     text == error.message.trim() || text == format!("{} [{}]", error.message, error.error_code)
 }
 
-fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
+fn content(
+    block: &v1::ContentBlock,
+    of: (&KeptOutputs, &str),
+    beside: Beside,
+    out: &mut Output,
+) -> Result<(), Failure> {
     match &block.block {
         Some(Block::Text(text)) => given(&text.text, beside, out),
         Some(Block::Diff(diff)) => given(&diff.text, beside, out),
@@ -106,7 +129,7 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &
         }
         Some(Block::Empty(_)) => out.note("(the tool had nothing to say)"),
         Some(Block::ResourceLink(link)) => out.note(&format!("resource {}  {}", link.resource_id, link.uri)),
-        Some(Block::ArtifactRef(told)) => artifact(told, invocation_id, out),
+        Some(Block::ArtifactRef(told)) => artifact(told, of, out),
         Some(Block::HandoffRef(handoff)) => {
             out.note(&format!("handed on to {}  {}  {}", handoff.target, handoff.handoff_id, handoff.uri))
         }
@@ -114,13 +137,13 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &
             out.note(&format!("resource {}", resource.uri))?;
             match (&resource.text, &resource.payload) {
                 (Some(text), _) => given(text, beside, out),
-                (None, Some(kept)) => reference(kept, invocation_id, out),
+                (None, Some(kept)) => reference(kept, of, out),
                 (None, None) => out.note("(it was not kept)"),
             }
         }
         Some(Block::File(_) | Block::PersistedOutputRef(_) | Block::Image(_) | Block::Audio(_) | Block::Video(_)) => {
             match block.kept() {
-                Some(kept) => reference(kept, invocation_id, out),
+                Some(kept) => reference(kept, of, out),
                 None => out.note("(it was not kept)"),
             }
         }
@@ -138,21 +161,22 @@ fn given(text: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// A deliverable, and how to read it where the cluster keeps it.
-fn artifact(told: &v1::ArtifactRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
+fn artifact(told: &v1::ArtifactRef, (known, invocation_id): (&KeptOutputs, &str), out: &Output) -> Result<(), Failure> {
     let v1::ArtifactRef { artifact_id, uri, payload, .. } = told;
     let Some(kept) = payload else { return out.note(&format!("artifact {artifact_id}  {uri}")) };
     let size = bytes(kept.size_bytes);
     out.note(&format!("artifact {artifact_id}  {size}, {}, {}", kept.media_type, kept.digest))?;
+    if let Some(since) = known.gone_since(kept) {
+        return out.note(&format!("  not kept any more since {}", instant(Some(&since))));
+    }
     // Behind a sign of equality no name is taken for an option.
     let name = if artifact_id.starts_with('-') { "=" } else { " " }.to_owned() + &advised::word(artifact_id);
     let fetch = advised::command(format_args!("fetch {invocation_id} --ref{name}"));
     out.note(&format!("  read it with `{fetch}` (--offset, --limit, -O FILE)"))
 }
 
-fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
-    out.note(&format!("kept in full: {}, {}, {}", bytes(kept.size_bytes), kept.media_type, kept.digest))?;
-    let fetch = advised::command(format_args!("fetch {invocation_id}"));
-    out.note(&format!("  read it with `{fetch}` (--offset, --limit, -O FILE)"))
+fn reference(kept: &v1::PayloadRef, (known, invocation_id): (&KeptOutputs, &str), out: &Output) -> Result<(), Failure> {
+    known.lines(kept, invocation_id).iter().try_for_each(|line| out.note(line))
 }
 
 fn structured(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {

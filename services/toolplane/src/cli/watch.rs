@@ -39,7 +39,7 @@ pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
     printed?;
     let outcome = outcome?;
     if !out.json() && wanted.is_none() {
-        result::print(&outcome, result::Beside::OwnLines, out)?;
+        result::show(&outcome, result::Beside::OwnLines, connection, out).await?;
     }
     Ok(result::ending(&outcome))
 }

@@ -1,15 +1,15 @@
-//! What is said under each heading of a story. Every line may hold texts of others: it is printed as one line.
+//! What is said under each heading of a story; pure. Every line may hold texts of others: it is printed as one line.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolplane_proto::v1;
 use toolplane_records::visible::excerpt;
 
-use super::next::is_over;
 use crate::cli::advised;
 use crate::cli::calls::called_by;
 use crate::cli::get::invocation::described;
 use crate::cli::hooks;
+use crate::cli::kept::KeptOutputs;
 use crate::cli::output::{bytes, instant, payload_text};
 use crate::cli::spelled::word;
 
@@ -161,16 +161,15 @@ pub(super) fn did(result: Option<&v1::ToolResult>) -> Vec<String> {
 }
 
 /// How outputs are kept.
-pub(super) fn kept(trail: &v1::InvocationTrail) -> Vec<String> {
+pub(super) fn kept(trail: &v1::InvocationTrail, outputs: &KeptOutputs) -> Vec<String> {
     let line = |kept: &v1::ResultPersistence| {
         let strategy = word(kept.strategy().as_str_name(), "PERSISTENCE_STRATEGY_");
-        let place = kept.persisted_ref.as_ref().map(|at| format!("  {}  {}", at.uri, at.digest)).unwrap_or_default();
-        let until = match kept.expires_at.as_ref().filter(|_| kept.persisted_ref.is_some()) {
-            Some(at) if is_over(kept) => format!("  gone since {}", instant(Some(at))),
-            Some(at) => format!("  until {}", instant(Some(at))),
-            None => String::new(),
+        let place = |at: &v1::PayloadRef| {
+            let until = outputs.until(at).map(|until| format!("  {until}")).unwrap_or_default();
+            format!("  {}  {}{until}", at.uri, at.digest)
         };
-        format!("{strategy}  {}  {}{place}{until}", bytes(kept.original_size_bytes), kept.reason)
+        let place = kept.persisted_ref.as_ref().map(place).unwrap_or_default();
+        format!("{strategy}  {}  {}{place}", bytes(kept.original_size_bytes), kept.reason)
     };
     trail.persistence.iter().map(line).collect()
 }

@@ -1,14 +1,15 @@
-//! What can be done about a call now.
+//! What can be done about a call now; pure.
 
 use toolplane_proto::v1;
 use toolplane_records::codes::Code;
-use toolplane_runtime::clock;
 
 use crate::cli::advised;
 use crate::cli::get::invocation::asked_of_result;
+use crate::cli::kept::{self, KeptOutputs};
+use crate::cli::output::instant;
 
 /// What to do next, best first.
-pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: &v1::InvocationTrail) -> Vec<String> {
+pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, outputs: &KeptOutputs) -> Vec<String> {
     let id = &call.invocation_id;
     if let Some(asked) = &call.pending_input {
         let answer = advised::command(format_args!("input {id}"));
@@ -41,20 +42,19 @@ pub(super) fn of(call: &v1::Invocation, result: Option<&v1::ToolResult>, trail: 
             lines.push(format!("it may be tried again after {ms} ms"));
         }
     }
-    let is_there = |kept: &&v1::ResultPersistence| !is_over(kept) && !are_removed(trail);
-    if let Some(kept) = trail.persistence.iter().filter(is_there).find_map(|kept| kept.persisted_ref.as_ref()) {
-        let fetch = advised::command(format_args!("fetch {id}"));
-        lines.push(format!("{fetch} reads what is kept of the output ({} bytes)", kept.size_bytes));
-    }
+    lines.extend(kept::first(result).map(|first| read(first, id, outputs)));
     lines
 }
 
-/// Whether the time of an output has come, by this machine's clock.
-pub(super) fn is_over(kept: &v1::ResultPersistence) -> bool {
-    let seconds = kept.expires_at.as_ref().and_then(|at| u64::try_from(at.seconds).ok());
-    seconds.is_some_and(|seconds| seconds < clock::since_epoch().as_secs())
-}
-
-fn are_removed(trail: &v1::InvocationTrail) -> bool {
-    trail.kept_until.iter().any(|stay| stay.class == "outputs" && stay.removed_at.is_some())
+/// How the first output that is kept by reference is read, or that it is gone.
+fn read(first: &v1::PayloadRef, id: &str, outputs: &KeptOutputs) -> String {
+    let size = first.size_bytes;
+    if let Some(since) = outputs.gone_since(first) {
+        return format!("its output ({size} bytes) is not kept any more since {}", instant(Some(&since)));
+    }
+    let fetch = outputs.fetch(first, id);
+    match outputs.cut_from(first) {
+        Some(all) => format!("{fetch} reads the beginning of the output ({size} of {all} bytes)"),
+        None => format!("{fetch} reads the whole output ({size} bytes)"),
+    }
 }

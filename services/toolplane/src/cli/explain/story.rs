@@ -1,10 +1,12 @@
 //! The story of a call as a value; pure.
 
+use prost_types::Timestamp;
 use serde::Serialize;
 use toolplane_proto::v1;
 
 use super::steps::{self, Step};
 use super::{chapters, next};
+use crate::cli::kept::KeptOutputs;
 
 /// Lines of one chapter that fit a screen.
 pub(super) const SHOWN: usize = 6;
@@ -34,12 +36,13 @@ pub(super) struct Chapter {
 }
 
 impl Story {
-    /// What an answer that has everything says, and what people were asked. `None` for an answer without a call.
-    pub(super) fn of(told: &v1::GetInvocationResponse, approvals: &[v1::Approval]) -> Option<Self> {
+    /// What an answer that has everything says at `now`, and what people were asked. `None` for an answer without a call.
+    pub(super) fn of(told: &v1::GetInvocationResponse, approvals: &[v1::Approval], now: Timestamp) -> Option<Self> {
         let call = told.invocation.as_ref()?;
         let nothing = v1::InvocationTrail::default();
         let trail = told.trail.as_ref().unwrap_or(&nothing);
         let result = told.result.as_ref();
+        let outputs = result.map(|result| KeptOutputs::told(result, trail, now)).unwrap_or_default();
         let chapters = [
             ("who", chapters::who(call)),
             ("said", chapters::said(call, told.json.as_ref())),
@@ -48,7 +51,7 @@ impl Story {
             ("hooks", chapters::hooks(trail)),
             ("ran", chapters::ran(call, trail)),
             ("did", chapters::did(result)),
-            ("kept", chapters::kept(trail)),
+            ("kept", chapters::kept(trail, &outputs)),
             ("stays", chapters::stays(trail)),
             ("masked", chapters::masked(call, result, trail)),
             ("left out", chapters::left_out(call, trail)),
@@ -61,15 +64,13 @@ impl Story {
             took_ms: steps::between(call.created_at.as_ref(), call.ended_at.as_ref()),
             chapters: chapters.filter(|chapter| !chapter.lines.is_empty()).collect(),
             steps: steps::of(call),
-            next: next::of(call, result, trail),
+            next: next::of(call, result, &outputs),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use prost_types::Timestamp;
-
     use super::*;
 
     fn at(millis: i64) -> Option<Timestamp> {
@@ -154,7 +155,7 @@ mod tests {
             state: v1::ApprovalState::Approved.into(),
             ..Default::default()
         };
-        let story = Story::of(&told(), &[approval]).unwrap();
+        let story = Story::of(&told(), &[approval], Timestamp::default()).unwrap();
         let chapter = |name: &str| {
             let found = story.chapters.iter().find(|chapter| chapter.name == name);
             found.map(|chapter| chapter.lines.join("\n")).unwrap_or_default()
@@ -190,17 +191,19 @@ mod tests {
             expires_at,
             ..Default::default()
         };
+        let block = v1::content_block::Block::PersistedOutputRef(kept(None).persisted_ref.unwrap());
+        told.result.as_mut().unwrap().content = vec![v1::ContentBlock { block: Some(block) }];
         let mut lines = |kept: v1::ResultPersistence, removed_at| {
             let trail = told.trail.as_mut().unwrap();
             trail.persistence = vec![kept];
             trail.kept_until = vec![v1::KeptUntil { class: "outputs".to_owned(), removed_at, ..Default::default() }];
-            let story = Story::of(&told, &[]).unwrap();
+            let story = Story::of(&told, &[], at(60_000).unwrap()).unwrap();
             let kept = story.chapters.into_iter().find(|chapter| chapter.name == "kept").unwrap();
             (kept.lines.join("\n"), story.next.join("\n"))
         };
         let (forever, fetched) = lines(kept(None), None);
         assert!(!forever.contains("until") && fetched.contains("toolplane fetch"), "{forever} {fetched}");
-        let (later, fetched) = lines(kept(at(4_600_000_000_000)), None);
+        let (later, fetched) = lines(kept(at(70_000)), None);
         assert!(later.contains("  until ") && fetched.contains("23 bytes"), "{later} {fetched}");
         let (gone, fetched) = lines(kept(at(50_000)), None);
         assert!(gone.contains("gone since 1970-01-01T00:00:50Z") && !fetched.contains("fetch"), "{gone} {fetched}");
@@ -214,7 +217,7 @@ mod tests {
             evidence_refs: vec!["execution:inv_1/1".to_owned(), "ask:question:appr_2".to_owned()],
             ..told().invocation.unwrap()
         };
-        let next = next::of(&call, None, &v1::InvocationTrail::default());
+        let next = next::of(&call, None, &KeptOutputs::default());
         assert!(next[0].contains("toolplane approvals show appr_2"), "{next:?}");
     }
 }

@@ -39,7 +39,7 @@ pub(super) async fn show(
     }
     if let Some(outcome) = &answer.result {
         out.gap()?;
-        result::print(outcome, Beside::OwnLines, out)?;
+        result::show(outcome, Beside::OwnLines, connection, out).await?;
     }
     Ok(CommandOutcome::Done)
 }
