@@ -88,10 +88,15 @@ pub(crate) async fn run(
         made_by: format!("toolplane {}", env!("CARGO_PKG_VERSION")),
         continues,
     };
+    let named = Some(begin.invocation_id.clone()).filter(|id| !id.is_empty());
     let before = before.map(|before| before.begin);
     let mut sink = Sink::open(args.file, false)?;
     let (records, head) = write(request, (begin, before), &key, connection, &mut sink, out).await?;
     sink.close(out)?;
+    if let Some(call) = named.filter(|_| records == 0) {
+        // A wrong id, a call that is not over and one of another time look the same, and its reader expects the call.
+        out.note(&format!("warning: nothing of `{call}` ended or was deleted in this time; is it the id you mean?"))?;
+    }
     let key = key.public().fingerprint();
     out.note(&format!("{records} records until {}, signed with {key}; `--after` goes on from here", head.until))?;
     Ok(CommandOutcome::Done)
