@@ -70,7 +70,11 @@ pub(crate) async fn watch(
         match watch_once(connection, invocation_id, &mut next, &form, &mut outage, on_step).await {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => {}
-            Err(status) if is_break(&status) && outage.may_end() => on_step(CallUpdate::Broken(&status)),
+            Err(status) if is_break(&status) && outage.may_end() => {
+                if outage.is_news() {
+                    on_step(CallUpdate::Broken(&status));
+                }
+            }
             Err(status) => return Err(status.into()),
         }
         if next > before {

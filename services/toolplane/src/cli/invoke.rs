@@ -150,10 +150,12 @@ async fn call(
     let id = live.call();
     let outcome = until_result(spec, connection, &mut live).await;
     live.finish();
-    let Some(outcome) = outcome? else {
-        let id = id.borrow().clone();
-        return left_waiting(id, connection, out).await;
-    };
+    let id = id.borrow().clone();
+    if matches!(&outcome, Err(Failure::Api(status)) if follow::is_break(status)) && !id.is_empty() {
+        let watch = advised::command(format_args!("watch {id}"));
+        out.note(&format!("the call may have been accepted, and goes on then: `{watch}`"))?;
+    }
+    let Some(outcome) = outcome? else { return left_waiting(id, connection, out).await };
     result::show(&outcome, result::Beside::Nothing, connection, out).await?;
     Ok(result::ending(&outcome))
 }

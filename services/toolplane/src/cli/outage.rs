@@ -16,12 +16,13 @@ pub(super) const PAUSE: Duration = Duration::from_millis(300);
 pub(super) struct Outage {
     heard: Instant,
     opened: Option<Instant>,
+    is_told: bool,
 }
 
 impl Outage {
     /// There is none yet.
     pub(super) fn none() -> Self {
-        Self { heard: Instant::now(), opened: None }
+        Self { heard: Instant::now(), opened: None, is_told: false }
     }
 
     /// A stream is open.
@@ -31,7 +32,12 @@ impl Outage {
 
     /// Something new was said.
     pub(super) fn heard(&mut self) {
-        self.heard = Instant::now();
+        (self.heard, self.is_told) = (Instant::now(), false);
+    }
+
+    /// Whether nobody was told of this outage yet: each attempt that fails is no news.
+    pub(super) fn is_news(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_told, true)
     }
 
     /// Whether it is worth another attempt, after one that failed or a stream that broke.
@@ -61,5 +67,18 @@ mod tests {
         assert!(!outage.may_end());
         outage.heard();
         assert!(outage.may_end());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_is_told_once() {
+        let mut outage = Outage::none();
+        let mut told = || (0..5).filter(|_| outage.may_end() && outage.is_news()).count();
+        assert_eq!((told(), told()), (1, 0));
+        outage.heard();
+        assert!(outage.is_news() && !outage.is_news());
+        // A stream that stayed was the end of that one.
+        outage.opened();
+        tokio::time::advance(STEADY).await;
+        assert!(outage.may_end() && outage.is_news());
     }
 }

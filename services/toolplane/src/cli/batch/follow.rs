@@ -117,7 +117,9 @@ async fn watch_from(
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(Failure::Api(status)) if is_break(&status) && outage.may_end() => {
-                on_step(BatchUpdate::Broken(&status))?;
+                if outage.is_news() {
+                    on_step(BatchUpdate::Broken(&status))?;
+                }
             }
             Err(failure) => return Err(failure),
         }

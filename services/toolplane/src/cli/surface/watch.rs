@@ -59,7 +59,9 @@ pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
             Ok(()) if place.over => return Ok(CommandOutcome::Done),
             Ok(()) => {}
             Err(Failure::Api(status)) if is_break(&status) && outage.may_end() => {
-                out.note(&format!("connection lost ({}); following again", status.message()))?;
+                if outage.is_news() {
+                    out.note(&format!("connection lost ({}); following again", status.message()))?;
+                }
             }
             Err(failure) => {
                 if place.heard && !out.json() {
