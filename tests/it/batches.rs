@@ -261,6 +261,27 @@ async fn refused_and_parked_calls_are_members_like_others() {
     assert!(approvals.is_empty(), "a canceled call leaves no question: {approvals:?}");
 }
 
+/// All but the first have ended when it does: the results of the others were held back, and none of them asks for anything any more.
+#[tokio::test]
+async fn many_results_that_wait_for_one_are_all_given_out() {
+    let bed = Bed::start().await;
+    let one_at_a_time = v1::SchedulerPolicy { max_parallel: Some(1), ..Default::default() };
+    let seconds: Vec<&str> = std::iter::once("60").chain(std::iter::repeat_n("0", 49)).collect();
+    let request = v1::SubmitBatchRequest { spec: Some(sleeping(&bed, &seconds, one_at_a_time).await) };
+    let accepted = bed.clients.invocations().submit_batch(request).await.unwrap().into_inner();
+    let batch_id = accepted.accepted.unwrap().batch_id;
+    let cancel = |id: &str| v1::CancelInvocationRequest { invocation_id: id.to_owned(), ..Default::default() };
+    let ids: Vec<String> = accepted.invocations.iter().map(|call| call.invocation_id.clone()).collect();
+    bed.until(&ids[0], v1::InvocationStatus::Running).await;
+    for id in &ids[1..] {
+        bed.clients.invocations().cancel_invocation(cancel(id)).await.unwrap();
+        bed.until(id, v1::InvocationStatus::Canceled).await;
+    }
+    bed.clients.invocations().cancel_invocation(cancel(&ids[0])).await.unwrap();
+    let follower = stream::watch(&bed, &batch_id, Follower::default()).await;
+    assert_eq!(follower.order(), (0..50).collect::<Vec<_>>());
+}
+
 fn sleeper() -> TestTool {
     TestTool {
         name: "storm.sleep".to_owned(),

@@ -166,6 +166,7 @@ impl Work<'_> {
                 }
             }
             if waited_for {
+                self.ask_for_ended(index);
                 break;
             }
         }
@@ -173,6 +174,20 @@ impl Work<'_> {
         self.batch.next_yield = u32::try_from(first_left.unwrap_or(self.batch.members.len())).unwrap_or(u32::MAX);
         if first_left.is_none() && self.batch.ended_at.is_none() {
             self.batch.ended_at = Some(self.now);
+        }
+    }
+
+    /// Where a result cannot be given out because its record is not known, those that follow it are asked for at the same time: else each
+    /// would cost a settling of its own.
+    fn ask_for_ended(&mut self, from: usize) {
+        if self.missing.is_empty() {
+            return;
+        }
+        for index in from..self.batch.members.len() {
+            let member = &self.batch.members[index];
+            if member.ended.is_some() && !is_through(member) {
+                self.is_known(index);
+            }
         }
     }
 

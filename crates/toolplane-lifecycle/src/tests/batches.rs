@@ -113,3 +113,15 @@ fn a_record_that_is_gone_does_not_block_its_batch() {
     let step = settle(&world.batch, &known, at(1));
     assert!(step.batch.members[0].discarded && step.batch.next_yield == 1);
 }
+
+/// However many results wait behind one, they are asked for at once: each settling reads, and is not repeated without end.
+#[test]
+fn results_that_wait_are_asked_for_together() {
+    let mut world =
+        World::new((0..40).map(|_| simple(ResultStatus::Succeeded)).collect(), SchedulerPolicy::default(), 1);
+    world.settle();
+    let mut batch = world.batch.clone();
+    batch.members.iter_mut().for_each(|member| member.ended = Some(InvocationStatus::Canceled));
+    let step = settle(&batch, &Known::new(), at(1));
+    assert_eq!(step.missing.len(), 40);
+}

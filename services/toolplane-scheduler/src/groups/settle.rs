@@ -33,7 +33,9 @@ enum Settled {
     Stored { more: bool },
     /// Nothing to do, or nothing that can be done yet.
     Quiet,
-    /// Something changed meanwhile, or more has to be read.
+    /// More has to be read, which was not asked for before: there is an end to that.
+    Unread,
+    /// Something changed meanwhile.
     Again,
 }
 
@@ -123,6 +125,7 @@ impl Settler {
             match settled {
                 Settled::Stored { more: true } => tries = 0,
                 Settled::Stored { more: false } | Settled::Quiet => return Ok(()),
+                Settled::Unread => {}
                 Settled::Again => tries += 1,
             }
         }
@@ -270,8 +273,11 @@ impl<'a> ScopeRead<'a> {
     fn settled(&self, outcome: Together, missing: Vec<InvocationId>, extra: &mut Vec<InvocationKey>) -> Settled {
         match outcome {
             _ if !missing.is_empty() => {
-                extra.extend(missing.iter().map(|id| InvocationKey::new(self.scope.tenant(), id)));
-                Settled::Again
+                let missing = missing.iter().map(|id| InvocationKey::new(self.scope.tenant(), id));
+                let unread: Vec<_> = missing.filter(|key| !self.ids.contains(key)).collect();
+                let settled = if unread.is_empty() { Settled::Again } else { Settled::Unread };
+                extra.extend(unread);
+                settled
             }
             Together::Lost => Settled::Again,
             Together::Done => Settled::Stored { more: self.entries.len() == PASS },
