@@ -44,6 +44,21 @@ fn promised(name: &Path) -> Option<PayloadKey> {
     key.digest().is_some().then_some(key)
 }
 
+/// The directories that keep payloads which were taken out, each below all of its name.
+pub(super) fn forgotten(config: &Config) -> Result<Vec<PathBuf>, StoredError> {
+    let kept = config.server.data_dir.join(KEPT);
+    let entries = match std::fs::read_dir(&kept) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(StoredError::file(&kept))?,
+    };
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let of_payloads = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.strip_prefix(KIND).is_some_and(|rest| rest.starts_with('-')) && path.is_dir()
+    };
+    Ok(paths.map_err(StoredError::file(&kept))?.into_iter().filter(of_payloads).collect())
+}
+
 /// Takes the damaged payload of this address out. Its file is kept as it is, with all of its name, below what is forgotten.
 pub(super) fn forget(config: &Config, address: &str) -> Result<Forgotten, StoredError> {
     let unmet = || StoredError::NotDamaged { kind: KIND.to_owned(), name: address.to_owned() };

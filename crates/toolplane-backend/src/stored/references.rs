@@ -1,6 +1,7 @@
 //! Which payloads the records name: one that is named and not there is lost.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use toolplane_results::PayloadKey;
 use toolplane_results::payload::key::URI_PREFIX;
@@ -9,7 +10,7 @@ use toolplane_runtime::clock;
 use toolplane_store::{Family, RecordKey, Store};
 
 use super::error::StoredError;
-use super::objects::KIND;
+use super::objects::{self, KIND};
 use super::report::Named;
 use crate::Keeper;
 
@@ -63,19 +64,22 @@ impl References {
         Ok(())
     }
 
-    /// The payloads that are named, not there, and not so old that they are kept no longer.
+    /// The payloads that are named, not there, not taken out because they were damaged, and not so old that they are kept no longer.
     pub(super) fn missing(&self, config: &Config) -> Result<Vec<Named>, StoredError> {
         if config.objects_bucket().is_some() {
             return Ok(Vec::new());
         }
         let (directory, now) = (config.objects_dir(), clock::now());
+        let forgotten = objects::forgotten(config)?;
         let mut missing = Vec::new();
         for ((_, _, record), payloads) in &self.named {
             for uri in payloads {
                 let Ok(key) = uri.parse::<PayloadKey>() else { continue };
-                let file = directory.join(key.uri().trim_start_matches(URI_PREFIX));
+                let name = PathBuf::from(key.uri().trim_start_matches(URI_PREFIX));
+                let file = directory.join(&name);
                 let over = config.objects.retention_days.is_some_and(|days| key.is_older_than(days, now));
-                if !over && !file.try_exists().map_err(StoredError::file(&file))? {
+                let taken_out = || forgotten.iter().any(|kept| kept.join(&name).is_file());
+                if !over && !file.try_exists().map_err(StoredError::file(&file))? && !taken_out() {
                     let reason = format!("its file is missing; `{record}` names it");
                     missing.push(Named { kind: KIND.to_owned(), name: uri.clone(), reason });
                 }

@@ -9,7 +9,7 @@ use toolplane_store::{Append, Commit, CommitOutcome, Family, IndexOp, RecordKey,
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
-use super::super::{Report, forget};
+use super::super::{Report, backup, forget};
 use super::{TEXT, check, config, filled, flip, key, payload, payloads_of, refusal, said};
 use crate::forget::{Along, DamageLocation, Entries, Verdict};
 use crate::{Backend, Keeper};
@@ -113,6 +113,13 @@ async fn a_damaged_payload_is_taken_out() {
     let config = filled(root.path()).await;
     let file = payload(&config);
     let address = format!("toolplane://payloads/{}", file.strip_prefix(config.objects_dir()).unwrap().display());
+    // A result names it, and goes on to.
+    let store = EmbeddedStore::open(root.path().join("scheduler"), EmbeddedOptions::default()).unwrap();
+    let names_it = Write::Put { key: RecordKey::new(Family::Result, "default/inv_1"), bytes: address.clone().into() };
+    let commit = Commit { writes: vec![names_it], ..Commit::default() };
+    assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
+    store.close().await.unwrap();
+    drop(store);
     let sound = refusal(forget(&config, "payload", &address, goes).await);
     assert!(sound.contains("no damaged payload"), "what is sound is not taken out: {sound}");
     fs::write(&file, b"other bytes").unwrap();
@@ -126,7 +133,8 @@ async fn a_damaged_payload_is_taken_out() {
     let done = forget(&config, "payload", &address, goes).await.unwrap();
     assert!(done.file.starts_with(root.path().join("forgotten")) && done.file.ends_with(file.file_name().unwrap()));
     assert_eq!((fs::read(&done.file).unwrap(), file.exists()), (b"other bytes".to_vec(), false));
-    assert!(check(&config, payloads_of).await.unwrap().sound);
+    assert!(check(&config, payloads_of).await.unwrap().sound, "what was taken out is not missing");
+    assert_eq!(backup(&config, &root.path().join("copy"), payloads_of).unwrap().missing, []);
     for other in ["toolplane://payloads/../../etc/passwd", &address] {
         assert!(refusal(forget(&config, "payload", other, goes).await).contains("no damaged payload"), "{other}");
     }
