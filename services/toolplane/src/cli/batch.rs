@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::invoke::waits_for_a_person;
 use super::kept::KeptOutputs;
 use super::outcome::CommandOutcome;
-use super::output::{Output, Table, age};
+use super::output::{Output, Table, age, note};
 use super::result;
 use super::waiting::{WaitArgs, WaitTimer};
 
@@ -184,17 +184,15 @@ async fn invoke(
                 _ = tokio::signal::ctrl_c() => {
                     let id = known.borrow().clone();
                     if asked || id.is_empty() {
-                        let watch = advised::command(format_args!("batches watch {id}"));
-                        return Err(Failure::Local(format!("left; the calls go on: `{watch}`")));
+                        return Err(left_alone(&id));
                     }
                     asked = true;
-                    let request = v1::CancelBatchRequest {
-                        batch_id: id,
-                        reason: "interrupted at the command line".to_owned(),
-                        requested_by: PRODUCER.to_owned(),
-                        request_id: uuid::Uuid::now_v7().to_string(),
-                    };
-                    connection.invocations().cancel_batch(request).await?;
+                    note("asking the batch to stop; Ctrl-C again leaves it alone")?;
+                    tokio::select! {
+                        answer = ask_to_stop(&id, connection) => answer?,
+                        // Also while the answer stays away.
+                        _ = tokio::signal::ctrl_c() => return Err(left_alone(&id)),
+                    }
                 }
             }
         }
@@ -207,6 +205,26 @@ async fn invoke(
     let [watch, cancel] = ["watch", "cancel"].map(|what| advised::command(format_args!("batches {what} {id}")));
     printer.out.note(&format!("  follow them: `{watch}`; end them: `{cancel}`"))?;
     Ok(CommandOutcome::StillWaiting)
+}
+
+async fn ask_to_stop(batch_id: &str, connection: &Connection) -> Result<(), Failure> {
+    let request = v1::CancelBatchRequest {
+        batch_id: batch_id.to_owned(),
+        reason: "interrupted at the command line".to_owned(),
+        requested_by: PRODUCER.to_owned(),
+        request_id: uuid::Uuid::now_v7().to_string(),
+    };
+    connection.invocations().cancel_batch(request).await?;
+    Ok(())
+}
+
+/// The batch is followed no longer, and does what it does.
+fn left_alone(batch_id: &str) -> Failure {
+    if batch_id.is_empty() {
+        return Failure::Local("left before the batch was known to be accepted; it may have been".to_owned());
+    }
+    let watch = advised::command(format_args!("batches watch {batch_id}"));
+    Failure::Local(format!("left; the calls go on: `{watch}`"))
 }
 
 /// Prints results as they are released.
